@@ -7,6 +7,7 @@ import io.gpufleet.nodedaemon.app.device.DeviceSource;
 import io.gpufleet.nodedaemon.app.device.HostDeviceNodeFinder;
 import io.gpufleet.nodedaemon.app.device.ProcessAttributingSource;
 import io.gpufleet.nodedaemon.cdi.CdiSpecFile;
+import io.gpufleet.nodedaemon.cdi.HostDriverFiles;
 import io.gpufleet.nodedaemon.config.DaemonConfig;
 import io.gpufleet.nodedaemon.host.DevRootDeviceNodeFinder;
 import io.gpufleet.nodedaemon.host.ProcfsProcessOwnerLookup;
@@ -81,6 +82,6 @@ final class DeviceSources {
                 ? _ -> DevRootDeviceNodeFinder.defaults()
                 : new DevRootDeviceNodeFinder(hostPaths, Mknod::make);
         var specs = new CdiSpecFile(config.containers().cdiDirectory(), hostPaths);
-        return new CdiPreparingSource(source, deviceNodes, specs, selector, inbox);
+        return new CdiPreparingSource(source, deviceNodes, specs, new HostDriverFiles(hostPaths), selector, inbox);
     }
 }

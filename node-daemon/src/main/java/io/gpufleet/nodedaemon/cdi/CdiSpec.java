@@ -107,8 +107,8 @@ final class CdiSpec {
                 .forEach(file -> mounts.add(mount(file, FILE)));
         boolean vulkanFound =
                 driver.others().stream().anyMatch(file -> file.containerPath().equals(VULKAN_ICD));
-        if (!devices.nodes().vulkan().isEmpty() && !vulkanFound) {
-            mounts.add(mount(new CdiMount(devices.nodes().vulkan(), VULKAN_ICD), FILE));
+        if (!devices.nodes().driver().vulkan().isEmpty() && !vulkanFound) {
+            mounts.add(mount(new CdiMount(devices.nodes().driver().vulkan(), VULKAN_ICD), FILE));
         }
         driver.sockets().forEach(socket -> mounts.add(mount(socket, SOCKET)));
         if (!mounts.isEmpty()) {

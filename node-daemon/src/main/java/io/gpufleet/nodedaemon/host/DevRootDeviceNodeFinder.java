@@ -3,6 +3,7 @@ package io.gpufleet.nodedaemon.host;
 import io.gpufleet.nodedaemon.app.device.HostDeviceNodeFinder;
 import io.gpufleet.nodedaemon.model.allocation.CdiNames;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
+import io.gpufleet.nodedaemon.model.allocation.HostDriver;
 import io.gpufleet.nodedaemon.model.allocation.HostPaths;
 import io.gpufleet.nodedaemon.model.device.Gpu;
 import java.io.IOException;
@@ -88,11 +89,11 @@ public final class DevRootDeviceNodeFinder implements HostDeviceNodeFinder {
                 // No umad: a container could talk to the subnet manager with it.
                 matching(root, "/dev/infiniband", "{uverbs*,rdma_cm}"),
                 present(root, List.of("/dev/nvidia-caps-imex-channels/channel0")),
-                VULKAN.stream()
+                HostDriver.ofVulkan(VULKAN.stream()
                         .map(file -> HostPaths.resolve(driverRoot, file))
                         .filter(file -> Files.isRegularFile(Path.of(hostPaths.processPath(file))))
                         .findFirst()
-                        .orElse(""),
+                        .orElse("")),
                 CdiNames.NOT_WRITTEN);
     }
 

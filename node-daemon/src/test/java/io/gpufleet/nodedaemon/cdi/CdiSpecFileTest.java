@@ -11,6 +11,7 @@ import com.networknt.schema.SpecVersion.VersionFlag;
 import io.gpufleet.nodedaemon.app.device.CdiSpecWriter.Devices;
 import io.gpufleet.nodedaemon.model.allocation.CdiNames;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
+import io.gpufleet.nodedaemon.model.allocation.HostDriver;
 import io.gpufleet.nodedaemon.model.allocation.HostPaths;
 import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.MigInstance;
@@ -116,7 +117,7 @@ class CdiSpecFileTest {
                 List.of("/dev/nvidia-fs0"),
                 List.of("/dev/infiniband/uverbs0"),
                 List.of("/dev/nvidia-caps-imex-channels/channel0"),
-                "/usr/share/vulkan/icd.d/nvidia_icd.json",
+                HostDriver.ofVulkan("/usr/share/vulkan/icd.d/nvidia_icd.json"),
                 CdiNames.NOT_WRITTEN);
 
         // When
@@ -238,7 +239,7 @@ class CdiSpecFileTest {
                 List.of(),
                 List.of(),
                 List.of(),
-                "/home/kubernetes/bin/nvidia/vulkan/icd.d/nvidia_icd.json",
+                HostDriver.ofVulkan("/home/kubernetes/bin/nvidia/vulkan/icd.d/nvidia_icd.json"),
                 CdiNames.NOT_WRITTEN);
 
         file.write(new Devices(List.of(gpu(0)), VERSION, "/home/kubernetes/bin/nvidia", nodes));

@@ -74,8 +74,8 @@ class DevRootDeviceNodeFinderTest {
     void vulkanDescriptionOfTheDriverIsFound() throws Exception {
         put("home/kubernetes/bin/nvidia/vulkan/icd.d/nvidia_icd.json");
 
-        assertThat(find("", "/home/kubernetes/bin/nvidia").vulkan())
+        assertThat(find("", "/home/kubernetes/bin/nvidia").driver().vulkan())
                 .isEqualTo("/home/kubernetes/bin/nvidia/vulkan/icd.d/nvidia_icd.json");
-        assertThat(find("", "/").vulkan()).isEmpty();
+        assertThat(find("", "/").driver().vulkan()).isEmpty();
     }
 }

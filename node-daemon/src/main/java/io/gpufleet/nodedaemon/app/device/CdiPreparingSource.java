@@ -8,12 +8,15 @@ import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.GpuSample;
 import io.gpufleet.nodedaemon.model.device.KnownGpu;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
+import io.gpufleet.nodedaemon.model.settings.AllocateSettings;
+import io.gpufleet.nodedaemon.model.settings.DeviceListStrategy;
 import io.gpufleet.nodedaemon.model.settings.SettingsSelector;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -29,6 +32,7 @@ public final class CdiPreparingSource implements DeviceSource {
     private final DeviceSource source;
     private final HostDeviceNodeFinder nodeFinder;
     private final CdiSpecWriter specWriter;
+    private final DriverFileFinder driverFiles;
     private final Consumer<NodeLoopInput> inbox;
     private SettingsSelector selector;
     private Map<String, String> missing = Map.of();
@@ -41,11 +45,13 @@ public final class CdiPreparingSource implements DeviceSource {
             DeviceSource source,
             HostDeviceNodeFinder nodeFinder,
             CdiSpecWriter specWriter,
+            DriverFileFinder driverFiles,
             SettingsSelector selector,
             Consumer<NodeLoopInput> inbox) {
         this.source = source;
         this.nodeFinder = nodeFinder;
         this.specWriter = specWriter;
+        this.driverFiles = driverFiles;
         this.selector = selector;
         this.inbox = inbox;
     }
@@ -109,8 +115,13 @@ public final class CdiPreparingSource implements DeviceSource {
                     .log("device node is missing and cannot be made, GPUs that need it are offered Unhealthy"));
             inbox.accept(new NodeLoopInput.DeviceNodesMissing(absent));
         }
-        HostDeviceNodes found = nodeFinder.find(driverRoot);
-        CdiNames names = mayUseCdi()
+        HostDeviceNodes found = nodeFinder
+                .find(driverRoot)
+                .withDriverFiles(
+                        driverRoot.equals("/") && anySettings(CdiPreparingSource::mountsTheDriver)
+                                ? driverFiles.find(driverRoot, now.driverVersion())
+                                : List.of());
+        CdiNames names = anySettings(AllocateSettings::usesCdi)
                 ? specWriter.write(new CdiSpecWriter.Devices(gpus, now.driverVersion(), driverRoot, found))
                 : CdiNames.NOT_WRITTEN;
         HostDeviceNodes prepared = found.with(names);
@@ -120,11 +131,15 @@ public final class CdiPreparingSource implements DeviceSource {
         }
     }
 
-    /** Whether any rule of the selector uses CDI: which rule applies may change with the GPUs. */
-    private boolean mayUseCdi() {
+    private static boolean mountsTheDriver(AllocateSettings settings) {
+        return settings.strategies().contains(DeviceListStrategy.HOST_MOUNTS) && !settings.usesCdi();
+    }
+
+    /** Whether this is so by any rule of the selector: which rule applies may change with the GPUs. */
+    private boolean anySettings(Predicate<AllocateSettings> condition) {
         return Stream.concat(
                         selector.rules().stream().map(SettingsSelector.Rule::selected), Stream.of(selector.fallback()))
-                .anyMatch(chosen -> chosen.settings().allocate().usesCdi());
+                .anyMatch(chosen -> condition.test(chosen.settings().allocate()));
     }
 
     @Override
@@ -151,7 +166,11 @@ public final class CdiPreparingSource implements DeviceSource {
 
     private synchronized void refreshHostDeviceNodes() {
         if (scanned != null
-                && !nodeFinder.find(driverRoot()).with(reported.cdi()).equals(reported)) {
+                && !nodeFinder
+                        .find(driverRoot())
+                        .with(reported.cdi())
+                        .withDriverFiles(reported.driver().files())
+                        .equals(reported)) {
             prepare(scanned);
         }
     }

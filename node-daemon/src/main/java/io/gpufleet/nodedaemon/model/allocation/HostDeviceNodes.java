@@ -14,7 +14,7 @@ import java.util.List;
  * @param gds for GPUDirect storage
  * @param mofed for Mellanox OFED
  * @param imex IMEX channel 0
- * @param vulkan the driver's Vulkan ICD file on the host; empty when it has none
+ * @param driver files of the driver
  * @param cdi CDI names that container runtimes can resolve
  */
 public record HostDeviceNodes(
@@ -24,7 +24,7 @@ public record HostDeviceNodes(
         List<String> gds,
         List<String> mofed,
         List<String> imex,
-        String vulkan,
+        HostDriver driver,
         CdiNames cdi) {
     /** Not read yet. */
     public static final HostDeviceNodes NONE = of(List.of());
@@ -40,12 +40,19 @@ public record HostDeviceNodes(
 
     /** Makes a host with control nodes only. */
     public static HostDeviceNodes of(List<String> control) {
-        return new HostDeviceNodes("", control, List.of(), List.of(), List.of(), List.of(), "", CdiNames.NOT_WRITTEN);
+        return new HostDeviceNodes(
+                "", control, List.of(), List.of(), List.of(), List.of(), HostDriver.NONE, CdiNames.NOT_WRITTEN);
     }
 
     /** Returns the same host with other CDI names. */
     public HostDeviceNodes with(CdiNames names) {
-        return new HostDeviceNodes(devRoot, control, gdrcopy, gds, mofed, imex, vulkan, names);
+        return new HostDeviceNodes(devRoot, control, gdrcopy, gds, mofed, imex, driver, names);
+    }
+
+    /** Returns the same host with other files of the driver. */
+    public HostDeviceNodes withDriverFiles(List<AllocationResult.Mount> files) {
+        return new HostDeviceNodes(
+                devRoot, control, gdrcopy, gds, mofed, imex, new HostDriver(driver.vulkan(), files), cdi);
     }
 
     /** Returns the path on the host of a node in a container. */

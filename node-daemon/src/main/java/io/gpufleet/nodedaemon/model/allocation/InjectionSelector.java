@@ -127,11 +127,13 @@ record InjectionSelector(AllocateSettings settings, SharingSettings sharing, Hos
         if (settings.usesCdi()) {
             return mounts;
         }
-        if (!settings.driver().root().equals("/")) {
+        if (settings.driver().root().equals("/")) {
+            mounts.addAll(host.driver().files());
+        } else {
             mounts.add(new Mount(settings.driver().root(), DRIVER));
         }
-        if (!host.vulkan().isEmpty()) {
-            mounts.add(new Mount(host.vulkan(), VULKAN));
+        if (!host.driver().vulkan().isEmpty()) {
+            mounts.add(new Mount(host.driver().vulkan(), VULKAN));
         }
         return mounts;
     }

@@ -6,6 +6,7 @@ import static io.gpufleet.nodedaemon.model.device.TestGpus.uuid;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.gpufleet.nodedaemon.app.NodeLoopInput;
+import io.gpufleet.nodedaemon.model.allocation.AllocationResult.Mount;
 import io.gpufleet.nodedaemon.model.allocation.CdiNames;
 import io.gpufleet.nodedaemon.model.allocation.HostDeviceNodes;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
@@ -63,6 +64,11 @@ class CdiPreparingSourceTest {
         public void close() {}
     }
 
+    private static SettingsSelector selecting(DeviceListStrategy... strategies) {
+        return SettingsSelector.fixed(
+                PluginSettings.DEFAULT.with(AllocateSettings.DEFAULT.with(Set.of(strategies))), "test");
+    }
+
     private CdiPreparingSource preparing(SettingsSelector selector) {
         return new CdiPreparingSource(
                 new FakeScanSource(),
@@ -72,6 +78,8 @@ class CdiPreparingSourceTest {
                     described = devices.gpus().stream().map(Gpu::uuid).toList();
                     return new CdiNames(Set.copyOf(described), "");
                 },
+                (root, version) ->
+                        List.of(new Mount(root + "libcuda.so." + version, "/usr/local/nvidia/lib64/libcuda.so.1")),
                 selector,
                 input -> {
                     order.add("reported");
@@ -93,6 +101,32 @@ class CdiPreparingSourceTest {
         preparing(STANDARD).scan();
 
         assertThat(order).isEmpty();
+    }
+
+    @Test
+    void driverInTheHostsOwnDirectoriesIsMountedFileByFileAndNotWithCdi() {
+        // Given
+        preparing(selecting(DeviceListStrategy.HOST_MOUNTS)).scan();
+
+        assertThat(found.getLast().driver().files())
+                .containsExactly(new Mount("/libcuda.so.570.124.06", "/usr/local/nvidia/lib64/libcuda.so.1"));
+
+        // When
+        preparing(selecting(DeviceListStrategy.HOST_MOUNTS, DeviceListStrategy.CDI_CRI))
+                .scan();
+
+        // Then
+        assertThat(found.getLast().driver().files()).isEmpty();
+    }
+
+    @Test
+    void filesOfTheDriverAreNoReasonToPrepareAgainAtAPoll() {
+        var scans = preparing(selecting(DeviceListStrategy.HOST_MOUNTS));
+        scans.scan();
+
+        scans.sample();
+
+        assertThat(found).hasSize(1);
     }
 
     @Test
@@ -172,6 +206,7 @@ class CdiPreparingSourceTest {
                     }
                 },
                 _ -> CdiNames.NOT_WRITTEN,
+                (_, _) -> List.of(),
                 STANDARD,
                 input -> {
                     if (input instanceof NodeLoopInput.DeviceNodesMissing(Map<String, String> reasons)) {

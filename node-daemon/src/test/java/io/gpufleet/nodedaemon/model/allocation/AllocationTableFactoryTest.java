@@ -168,11 +168,28 @@ class AllocationTableFactoryTest {
     @Test
     void hostMountsIncludeTheVulkanFileOfTheDriver() {
         var host = new HostDeviceNodes(
-                "", List.of(), List.of(), List.of(), List.of(), List.of(), "/d/nvidia_icd.json", CdiNames.NOT_WRITTEN);
+                "",
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                List.of(),
+                HostDriver.ofVulkan("/d/nvidia_icd.json"),
+                CdiNames.NOT_WRITTEN);
 
         assertThat(allocate(withStrategies(DeviceListStrategy.HOST_MOUNTS).withDriverRoot("/"), host, LIST, uuid(0))
                         .mounts())
                 .containsExactly(new Mount("/d/nvidia_icd.json", "/etc/vulkan/icd.d/nvidia_icd.json"));
+    }
+
+    @Test
+    void driverInTheHostsOwnDirectoriesIsMountedFileByFile() {
+        var libcuda = new Mount("/usr/lib64/libcuda.so.580.1", "/usr/local/nvidia/lib64/libcuda.so.1");
+        HostDeviceNodes host = HostDeviceNodes.of(List.of()).withDriverFiles(List.of(libcuda));
+
+        assertThat(allocate(withStrategies(DeviceListStrategy.HOST_MOUNTS).withDriverRoot("/"), host, LIST, uuid(0))
+                        .mounts())
+                .containsExactly(libcuda);
     }
 
     @Test
@@ -200,7 +217,7 @@ class AllocationTableFactoryTest {
                 List.of(),
                 List.of(),
                 List.of(),
-                "",
+                HostDriver.NONE,
                 CdiNames.NOT_WRITTEN);
 
         assertThat(allocate(withStrategies(DeviceListStrategy.HOST_MOUNTS), host, LIST, uuid(0))

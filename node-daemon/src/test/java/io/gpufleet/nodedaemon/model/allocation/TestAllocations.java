@@ -26,7 +26,7 @@ final class TestAllocations {
             List.of("/dev/nvidia-fs0"),
             List.of("/dev/infiniband/uverbs0"),
             List.of("/dev/nvidia-caps-imex-channels/channel0"),
-            "",
+            HostDriver.NONE,
             new CdiNames(Set.of(uuid(0), uuid(1), "0", "1", "gds", "imex-channel-0"), ""));
     static final String VISIBLE = "NVIDIA_VISIBLE_DEVICES";
 
