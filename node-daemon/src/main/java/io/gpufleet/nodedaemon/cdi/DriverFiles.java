@@ -29,7 +29,9 @@ record DriverFiles(List<CdiMount> libraries, List<CdiMount> others, List<CdiMoun
             "lib/aarch64-linux-gnu",
             "usr/local/nvidia/lib64",
             "usr/lib");
-    private static final List<String> PROGRAM_DIRECTORIES = List.of("usr/bin", "bin", "usr/sbin", "opt/bin");
+    private static final List<String> PROGRAM_DIRECTORIES =
+            List.of("usr/bin", "bin", "usr/sbin", "opt/bin", "usr/local/nvidia/bin");
+    private static final String OWN_DIRECTORY = "usr/local/nvidia/";
     private static final List<String> PROGRAMS = List.of(
             "nvidia-smi",
             "nvidia-debugdump",
@@ -61,37 +63,43 @@ record DriverFiles(List<CdiMount> libraries, List<CdiMount> others, List<CdiMoun
 
     /** Finds the files of a driver version below a root. */
     static DriverFiles of(DriverRoot root, String version) {
+        Optional<String> directory = LIBRARY_DIRECTORIES.stream()
+                .filter(each -> names(root.entries(each), version).keySet().stream()
+                        .anyMatch(name -> name.endsWith(".so." + version)))
+                .findFirst();
+        // A driver in a directory of its own has its programs there; those of /usr/bin may be scripts that call them.
+        boolean apart = directory.filter(each -> each.startsWith(OWN_DIRECTORY)).isPresent();
         var others = new ArrayList<CdiMount>();
         for (String program : PROGRAMS) {
-            root.firstExisting(PROGRAM_DIRECTORIES.stream()
-                            .map(directory -> directory + "/" + program)
-                            .toList())
+            root.firstExisting((apart ? PROGRAM_DIRECTORIES.reversed() : PROGRAM_DIRECTORIES)
+                            .stream().map(each -> each + "/" + program).toList())
                     .ifPresent(path -> others.add(new CdiMount(path, "/usr/bin/" + program)));
         }
-        root.firstExisting(Stream.of("lib/firmware/nvidia/", "usr/lib/firmware/nvidia/", "firmware/nvidia/")
-                        .map(directory -> directory + version)
+        root.firstExisting(Stream.of(
+                                "lib/firmware/nvidia/",
+                                "usr/lib/firmware/nvidia/",
+                                "firmware/nvidia/",
+                                OWN_DIRECTORY + "firmware/nvidia/")
+                        .map(each -> each + version)
                         .toList())
                 .ifPresent(path -> others.add(new CdiMount(path, "/lib/firmware/nvidia/" + version)));
         others.addAll(GraphicsLoaderFiles.mounts(root));
-        return new DriverFiles(libraries(root, version), others, sockets(root));
+        return new DriverFiles(
+                directory.map(each -> libraries(root, each, version)).orElse(List.of()), others, sockets(root));
     }
 
-    private static List<CdiMount> libraries(DriverRoot root, String version) {
+    private static List<CdiMount> libraries(DriverRoot root, String from, String version) {
         var found = new ArrayList<CdiMount>();
-        Optional<Map.Entry<String, Map<String, Set<String>>>> libraries = LIBRARY_DIRECTORIES.stream()
-                .map(directory -> Map.entry(directory, names(root.entries(directory), version)))
-                .filter(entry -> entry.getValue().keySet().stream().anyMatch(name -> name.endsWith(".so." + version)))
-                .findFirst();
-        libraries.ifPresent(entry -> entry.getValue().forEach((file, names) -> {
+        names(root.entries(from), version).forEach((file, names) -> {
             for (String directory : linkerDirectories()) {
                 for (String name : names) {
-                    found.add(new CdiMount(root.onHost(entry.getKey() + "/" + file), directory + "/" + name));
+                    found.add(new CdiMount(root.onHost(from + "/" + file), directory + "/" + name));
                 }
                 if (file.equals(ALLOCATOR + version)) {
-                    found.add(new CdiMount(root.onHost(entry.getKey() + "/" + file), directory + "/" + GBM_BACKEND));
+                    found.add(new CdiMount(root.onHost(from + "/" + file), directory + "/" + GBM_BACKEND));
                 }
             }
-        }));
+        });
         return found;
     }
 

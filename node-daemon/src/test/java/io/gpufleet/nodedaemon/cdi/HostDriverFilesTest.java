@@ -58,6 +58,16 @@ class HostDriverFilesTest {
     }
 
     @Test
+    void programsOfADriverInADirectoryOfItsOwnAreTakenFromThere() throws IOException {
+        put("usr/local/nvidia/lib64/libcuda.so." + VERSION);
+        put("usr/local/nvidia/bin/nvidia-smi");
+        put("usr/bin/nvidia-smi");
+
+        assertThat(files.find("/", VERSION))
+                .contains(new Mount("/usr/local/nvidia/bin/nvidia-smi", "/usr/local/nvidia/bin/nvidia-smi"));
+    }
+
+    @Test
     void anotherVersionIsNotMounted() throws IOException {
         put("usr/lib64/libcuda.so.535.1.1");
 
