@@ -3,12 +3,14 @@ package io.gpufleet.nodedaemon.app;
 import io.gpufleet.nodedaemon.app.counters.DaemonCounters;
 import io.gpufleet.nodedaemon.model.allocation.AllocationTableFactory;
 import io.gpufleet.nodedaemon.model.device.DeviceScan;
+import io.gpufleet.nodedaemon.model.device.Gpu;
 import io.gpufleet.nodedaemon.model.device.HostInfo;
 import io.gpufleet.nodedaemon.model.device.Moment;
 import io.gpufleet.nodedaemon.model.fault.DeviceEvent;
 import io.gpufleet.nodedaemon.model.fault.FaultCode;
 import io.gpufleet.nodedaemon.model.fault.FaultOrigin;
 import io.gpufleet.nodedaemon.model.fault.FaultPolicy;
+import io.gpufleet.nodedaemon.model.fault.KernelLogFault;
 import io.gpufleet.nodedaemon.model.fault.Overlay;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -72,9 +74,14 @@ final class FaultWarmUp {
         var state = new NodeState(
                 host, policy, new CentralVerdictSettings(Overlay.TRUST, true), outputs, now, DeferredLog.discarding());
         state.handle(new NodeLoopInput.DevicesScanned(scan), now);
+        Gpu gpu = scan.gpus().getFirst();
+        state.handle(
+                new NodeLoopInput.KernelFaultLogged(
+                        new KernelLogFault(gpu.pciBusId(), new FaultCode.Xid(XID), "warm-up", false)),
+                now);
         state.handle(
                 new NodeLoopInput.DeviceEventReceived(new DeviceEvent.FaultDetected(
-                        scan.gpus().getFirst().uuid(), "", new FaultCode.Xid(XID), FaultOrigin.NVML_EVENT, "warm-up")),
+                        gpu.uuid(), "", new FaultCode.Xid(XID), FaultOrigin.NVML_EVENT, "warm-up")),
                 now);
         return seen;
     }
