@@ -286,6 +286,37 @@ class ManifestsTest {
                 .contains("kafka");
     }
 
+    /** The standard {@code restricted} asks for the first and says nothing of the second. */
+    @Test
+    void programsWriteNothingIntoTheirImageAndServicesAreNotRoot() {
+        pods.forEach((file, pod) -> assertThat(pod.getContainers())
+                .filteredOn(container -> container.getImage().startsWith("gpufleet/"))
+                .as(file)
+                .allSatisfy(container ->
+                        assertThat(container.getSecurityContext().getReadOnlyRootFilesystem())
+                                .isTrue()));
+        assertThat(pods.values())
+                .filteredOn(pod -> pod.getContainers().stream()
+                        .anyMatch(container -> container.getImage().endsWith("-service:" + ManifestFiles.RELEASE)))
+                .hasSize(3)
+                .allSatisfy(pod -> {
+                    assertThat(pod.getSecurityContext().getRunAsNonRoot()).isTrue();
+                    assertThat(pod.getSecurityContext().getRunAsUser()).isPositive();
+                });
+    }
+
+    @Test
+    void topicsHaveThreeReplicasUnlessAnOverlaySaysOtherwise() {
+        JsonNode services = ManifestFiles.kustomizations().get(Repository.module("k8s/base/services/kustomization.yaml"));
+
+        assertThat(services.path("configMapGenerator"))
+                .filteredOn(map -> map.path("name").asText().equals("topics"))
+                .singleElement()
+                .satisfies(topics -> assertThat(topics.path("literals"))
+                        .extracting(JsonNode::asText)
+                        .containsExactly("GPUFLEET_TOPIC_REPLICATION=3"));
+    }
+
     private List<Container> serving() {
         return pods.values().stream()
                 .flatMap(pod -> pod.getContainers().stream())
