@@ -92,6 +92,32 @@ class DaemonNvmlIT {
         }
     }
 
+    @Test
+    void doctorNamesTheSettingsOfAWrongDriverRoot() throws IOException {
+        // Given
+        Path wrong = Files.createDirectories(root.resolve("no-driver"));
+        Map<String, String> settings = Map.of(
+                "GPUFLEET_NODE", "node-1",
+                "GPUFLEET_KAFKA", "127.0.0.1:1",
+                "GPUFLEET_DEVICES", "nvml",
+                "GPUFLEET_DRIVER_ROOT", wrong.toString(),
+                "GPUFLEET_DEVICE_PLUGIN_DIR", root.resolve("plugins").toString(),
+                "GPUFLEET_POD_RESOURCES_SOCKET", root.resolve("pods.sock").toString());
+
+        try (var daemon = new DaemonProcess(root, settings)) {
+            await().until(() -> daemon.page("/livez").startsWith("200"));
+
+            // When
+            String report = daemon.command("doctor");
+
+            // Then
+            assertThat(report)
+                    .startsWith("1 ")
+                    .containsPattern("FAIL +NVML library +no libnvidia-ml.so.1 below " + wrong)
+                    .contains("NVML library: set GPUFLEET_DRIVER_ROOT to its directory on the host,");
+        }
+    }
+
     private static FakeNvml partitioned(FakeNvml nvml) {
         return nvml.gpu(1, "migMode", 1).mig(1, 0, "3g.40gb", 1).mig(1, 1, "3g.40gb", 2);
     }
