@@ -56,6 +56,13 @@ final class BenchCommand implements Callable<Integer> {
     private int backlog;
 
     @Option(
+            names = "--rate",
+            paramLabel = "N",
+            description = "health: search the highest rate of events at which the lag of a service on one core stays"
+                    + " flat, beginning with N a second, instead of the other measurements")
+    private int rate;
+
+    @Option(
             names = "--replay",
             description = "health: only write what so many nodes tell in 7 d, and replay it with policy diff")
     private boolean replay;
@@ -123,7 +130,7 @@ final class BenchCommand implements Callable<Integer> {
                 new HealthBenchmark(
                         tree,
                         new HealthOptions(
-                                nodes == 0 ? HEALTH_NODES : nodes, backlog, replay, kubeconfig, besideGpuNodes)),
+                                nodes == 0 ? HEALTH_NODES : nodes, backlog, rate, replay, kubeconfig, besideGpuNodes)),
                 new AllocationBenchmark(tree, pods, memory == 0 ? AllocationBenchmark.MEBIBYTES : memory),
                 new ClosingsBenchmark(tree, closings),
                 new ProjectionBenchmark(tree, all, events, memory == 0 ? ServiceUnderLoad.LARGE_MEBIBYTES : memory),

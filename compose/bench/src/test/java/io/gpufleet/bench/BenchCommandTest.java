@@ -23,6 +23,7 @@ class BenchCommandTest {
                 "fleet --fault 3                     | did you mean --faults",
                 "health --nodes 499                  | --nodes 499 is not usable: it takes 500 or more",
                 "health --nodes 500 --backlog 499    | --backlog 499 is not usable: it takes an event or more",
+                "health --rate -1                    | --rate -1 is not usable: it takes 1 or more",
                 "health --kubeconfig /nowhere/config | kubeconfig '/nowhere/config' cannot be read",
                 "lightning                           | 'lightning' is no benchmark; there is fleet",
                 "fold --events many                  | 'many' is no whole number",

@@ -90,6 +90,13 @@ public final class HealthBenchmark implements Benchmark {
         if (options.backlog() > 0) {
             new BacklogRun(launcher, replicas.getFirst(), plan.bootstrap(), cluster.client(), options.nodes())
                     .measure(events, options.backlog(), measurements, log);
+        } else if (options.rate() > 0) {
+            try (var service = ServiceUnderLoad.start(
+                    launcher, replicas.getFirst(), ServiceUnderLoad.canConfine(), ServiceUnderLoad.LARGE_MEBIBYTES)) {
+                service.work(options.nodes());
+                service.awaitRest();
+                new SustainedRates(service, events).search(options.rate(), measurements, log);
+            }
         } else if (options.replay()) {
             log.accept("writing what " + options.nodes() + " nodes tell in 7 d, and replaying it with policy diff");
             new PolicyReplay(launcher, replicas.getFirst(), options.nodes()).measure(events, measurements);

@@ -98,18 +98,23 @@ public final class FleetEvents implements AutoCloseable {
     /** The mix: 1 % announcements, 9 % snapshots of holders, 90 % faults of an application; every node in turn. */
     void mix(int events) {
         for (int i = 0; i < events; i++) {
-            int kind = i % 100;
-            // Coprime with a hundred, so that every node gets every kind.
-            int node = (int) (i * 7919L % nodes);
-            if (kind == 0) {
-                send(EventType.NODE_ANNOUNCED, Topic.INVENTORY, node, ANNOUNCED);
-            } else if (kind < 10) {
-                send(EventType.DEVICES_HELD, Topic.ALLOCATION, node, HELD);
-            } else {
-                send(EventType.FAULT_OBSERVED, Topic.HEALTH, node, FAULTS.get(i % 8));
-            }
+            ofMix(i);
         }
         flush();
+    }
+
+    /** One event of the mix by its number; sent at the latest by {@link #flush}. */
+    public void ofMix(long number) {
+        int kind = (int) (number % 100);
+        // Coprime with a hundred, so that every node gets every kind.
+        int node = (int) (number * 7919L % nodes);
+        if (kind == 0) {
+            send(EventType.NODE_ANNOUNCED, Topic.INVENTORY, node, ANNOUNCED);
+        } else if (kind < 10) {
+            send(EventType.DEVICES_HELD, Topic.ALLOCATION, node, HELD);
+        } else {
+            send(EventType.FAULT_OBSERVED, Topic.HEALTH, node, FAULTS.get((int) (number % 8)));
+        }
     }
 
     /** Name of a node. */

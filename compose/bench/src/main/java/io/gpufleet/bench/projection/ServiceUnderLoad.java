@@ -125,7 +125,8 @@ public final class ServiceUnderLoad implements AutoCloseable {
         return new ServiceUnderLoad(launcher.start(planned, command));
     }
 
-    static boolean canConfine() {
+    /** Whether this machine has a way to confine a service to one core. */
+    public static boolean canConfine() {
         return Files.isExecutable(TASKSET);
     }
 
@@ -255,7 +256,7 @@ public final class ServiceUnderLoad implements AutoCloseable {
     }
 
     /** Number of events applied; none while the HTTP server is not there yet. */
-    private double applied() throws InterruptedException {
+    public double applied() throws InterruptedException {
         try {
             return ServiceMetrics.scrape(process).value(EVENTS);
         } catch (IllegalStateException starting) {
@@ -268,7 +269,8 @@ public final class ServiceUnderLoad implements AutoCloseable {
         return ServiceMetrics.scrape(process).value(RESTORE) / 1000;
     }
 
-    private Duration cpu() {
+    /** Processor time of the process so far. */
+    public Duration cpu() {
         return handle.info().totalCpuDuration().orElse(Duration.ZERO);
     }
 
