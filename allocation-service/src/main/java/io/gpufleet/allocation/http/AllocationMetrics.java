@@ -27,10 +27,14 @@ import java.util.function.Supplier;
 
 /** Metrics of the service in Prometheus' text format. */
 public final class AllocationMetrics {
+    /** Held here: a counter refers to its object weakly, and would stay as it was once that is collected. */
+    private final LongSupplier failures;
+
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
     /** Registers the meters of the ledger, the quota leader, the build and the JVM. */
     public AllocationMetrics(Ledger ledger, BooleanSupplier isLeader, LongSupplier failures, BuildInfo build) {
+        this.failures = failures;
         gauge(
                 "gpufleet_quota_leader",
                 "1 on the replica that leads the quotas, else 0.",
@@ -43,7 +47,7 @@ public final class AllocationMetrics {
                 "gpufleet_pending_allocations",
                 "Answered Allocate calls whose holder is not known yet.",
                 () -> ledger.sum(node -> node.pending().size()));
-        FunctionCounter.builder("gpufleet_quota_decider_failures", failures, LongSupplier::getAsLong)
+        FunctionCounter.builder("gpufleet_quota_decider_failures", this, metrics -> metrics.failures.getAsLong())
                 .description("Requests and observations that failed in the quota decider.")
                 .register(registry);
         // Not by Micrometer, which strips "_info" from the name.

@@ -1,6 +1,7 @@
 package io.gpufleet.allocation.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.allocation.app.Ledger;
 import io.gpufleet.allocation.app.quota.QuotaView;
@@ -9,9 +10,11 @@ import io.gpufleet.allocation.model.quota.QuotaLimit;
 import io.gpufleet.allocation.model.quota.QuotaUsage;
 import io.gpufleet.allocation.model.scheduling.GpuAmount;
 import io.gpufleet.kit.lifecycle.BuildInfo;
+import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class QuotaMetricsTest {
@@ -44,5 +47,23 @@ class QuotaMetricsTest {
         assertThat(scrape(CompletableFuture.failedStage(new IllegalStateException("closed"))))
                 .contains("gpufleet_quota_leader 1.0\n")
                 .doesNotContain("gpufleet_quota_used{");
+    }
+
+    @Test
+    void failuresOfTheDeciderAreCountedAfterACollectionOfGarbage() {
+        // Given
+        var failures = new AtomicLong();
+        var metrics = new AllocationMetrics(new Ledger(_ -> {}), () -> true, failures::get, BuildInfo.current());
+        var garbage = new WeakReference<>(new Object());
+        await().until(() -> {
+            System.gc();
+            return garbage.get() == null;
+        });
+
+        // When
+        failures.set(1);
+
+        // Then
+        assertThat(metrics.scrape()).contains("gpufleet_quota_decider_failures_total 1.0\n");
     }
 }
