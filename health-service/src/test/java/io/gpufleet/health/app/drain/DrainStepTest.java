@@ -45,9 +45,11 @@ class DrainStepTest {
     private boolean commits = true;
 
     private MaintenanceWindows windows = MaintenanceWindows.ANY_TIME;
+    private Optional<String> freeze = Optional.empty();
 
-    private final DrainStep step =
-            new DrainStep(pods, (_, report) -> record(report), admission, this::settings, lease, clock());
+    private final DrainStep step = new DrainStep(
+                    pods, (_, report) -> record(report), admission, this::settings, lease, clock())
+            .pausedBy(() -> freeze);
 
     private DrainSettings settings() {
         DrainSettings standard = DrainSettings.DEFAULT;
@@ -183,6 +185,30 @@ class DrainStepTest {
 
         assertThat(pods.calls).isEmpty();
         assertThat(reports).isEmpty();
+    }
+
+    @Test
+    void noPodIsEvictedWhileTheFleetIsFrozen() {
+        // Given
+        run();
+        run();
+        assertThat(pods.calls).containsExactly("notice a");
+
+        // When
+        freeze = Optional.of("frozen: network maintenance");
+        node.advance(NOTICE.plusSeconds(1));
+        Optional<Duration> next = run();
+
+        // Then
+        assertThat(pods.calls).containsExactly("notice a");
+        assertThat(next).isPresent();
+
+        // When
+        freeze = Optional.empty();
+        run();
+
+        // Then
+        assertThat(pods.calls).containsExactly("notice a", "evict a");
     }
 
     @Test
