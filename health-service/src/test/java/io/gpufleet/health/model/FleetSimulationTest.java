@@ -60,6 +60,8 @@ class FleetSimulationTest {
         private final Set<String> broken = new HashSet<>();
         /** Those that its daemon knows of. */
         private final Set<String> known = new HashSet<>();
+        /** Those whose fault was reported in time, or listed: they are out of service, or held back. */
+        private final Set<String> reported = new HashSet<>();
 
         private final List<String> gpus;
         private NodeState state;
@@ -134,7 +136,7 @@ class FleetSimulationTest {
             trouble(nodes.get(random.nextInt(NODES)), random);
         }
         settle();
-        nodes.forEach(this::isTreatedAsItIs);
+        nodes.forEach(node -> isTreatedAsItIs(node, node.broken));
         // Both sides of the budget were met, or nothing was shown.
         assertThat(nodes).anyMatch(node -> node.state.tainted());
         assertThat(nodes).anyMatch(node -> !node.state.heldBack().isEmpty());
@@ -147,6 +149,7 @@ class FleetSimulationTest {
             case 0 -> {
                 node.broken.add(gpu);
                 node.known.add(gpu);
+                node.reported.add(gpu);
                 step(node, observed(node, gpu, FATAL, Duration.ZERO));
             }
             // Events of a cut connection come late: too old to act upon until they are listed.
@@ -158,6 +161,7 @@ class FleetSimulationTest {
             // Only a daemon that knows of a fault can prove its end.
             case 2 -> {
                 if (node.known.remove(gpu) && node.broken.remove(gpu)) {
+                    node.reported.remove(gpu);
                     step(
                             node,
                             new HealthSignal.FaultCleared(
@@ -173,26 +177,27 @@ class FleetSimulationTest {
             case 4 -> {
                 node.boot(now);
                 step(node, announced(node));
-                step(node, open(node));
+                list(node);
             }
             // The state directory is wiped: the daemon does not know any more which GPUs it had, nor its own number.
             case 5 -> {
                 node.bootWithoutStateDirectory(now);
                 step(node, announced(node));
-                step(node, open(node));
+                list(node);
             }
             case 6 -> swap(node, nodes.get(random.nextInt(NODES)), random);
             case 7 -> step(node, HealthSignal.TimePassed.at(now));
             // The state directory is wiped within a boot, after the daemon listed its faults as it does every minute.
             case 8 -> {
-                step(node, open(node));
+                list(node);
                 node.loseStateDirectory(now);
                 forgotten += node.broken.size();
                 step(node, announced(node));
-                step(node, open(node));
+                list(node);
             }
             default -> step(node, observed(node, gpu, BENIGN, Duration.ZERO));
         }
+        isTreatedAsItIs(node, node.reported);
     }
 
     /** Two nodes exchange a sound GPU; each boots. */
@@ -208,15 +213,16 @@ class FleetSimulationTest {
         for (SimulatedNode node : List.of(one, other)) {
             node.boot(now);
             step(node, announced(node));
-            step(node, open(node));
+            list(node);
         }
+        isTreatedAsItIs(other, other.reported);
     }
 
     /** Every node is heard once more; what waited for room gets it, or not. */
     private void settle() {
         for (int round = 0; round < 2; round++) {
             now = now.plus(Duration.ofMinutes(1));
-            nodes.forEach(node -> step(node, open(node)));
+            nodes.forEach(this::list);
         }
     }
 
@@ -262,19 +268,25 @@ class FleetSimulationTest {
         }
     }
 
-    private void isTreatedAsItIs(SimulatedNode node) {
-        boolean held = !node.state.heldBack().isEmpty();
+    private void list(SimulatedNode node) {
+        step(node, open(node));
+        node.reported.addAll(node.known);
+    }
+
+    private static void isTreatedAsItIs(SimulatedNode node, Set<String> reported) {
         for (String gpu : node.gpus) {
             Device device = node.state.device(gpu).orElseThrow();
-            boolean broken = node.broken.contains(gpu);
-            if (broken && !held) {
+            if (reported.contains(gpu) && !node.state.heldBack().containsKey(gpu)) {
                 assertThat(node.state.withdrawn(device)).as("fatal %s", device).isTrue();
             }
-            if (!broken) {
+            if (!node.broken.contains(gpu)) {
                 assertThat(node.state.withdrawn(device))
                         .as("healthy %s", device)
                         .isFalse();
             }
+        }
+        if (!reported.isEmpty() && !node.state.heldBack().containsKey("")) {
+            assertThat(node.state.tainted()).as("fatal %s", node.state).isTrue();
         }
         if (node.broken.isEmpty()) {
             assertThat(node.state.tainted()).as("healthy %s", node.state).isFalse();
