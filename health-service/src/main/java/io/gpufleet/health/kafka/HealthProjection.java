@@ -253,7 +253,7 @@ public final class HealthProjection implements Projection<NodeState> {
         }
         Effects<NodeState> moved = signal instanceof HealthSignal.DevicesAnnounced announced
                 ? moved(
-                        new DeviceMoves(locations, states::get, event.key(), announced).before(),
+                        new DeviceMoves(locations, states::get, event.key(), announced).before(warnings::twoClaims),
                         Effects.none(),
                         states,
                         event,

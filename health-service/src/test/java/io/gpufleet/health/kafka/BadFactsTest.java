@@ -223,6 +223,27 @@ class BadFactsTest {
     }
 
     @Test
+    void setOfGpusThatIsKnownSinceTheFarFutureIsOneLine() {
+        try (var lines = LogLines.of(FactWarnings.class.getName())) {
+            for (Instant since : List.of(nodes.now().plus(Duration.ofHours(1)), FAR, FAR)) {
+                daemon(
+                        NODE,
+                        1_000,
+                        EventType.NODE_ANNOUNCED,
+                        announced("boot-1", 2)
+                                .setGpusKnownSince(TimestampMapping.toWire(since))
+                                .build());
+            }
+
+            assertThat(lines.all())
+                    .singleElement()
+                    .satisfies(line -> assertThat(line)
+                            .startsWith("daemon knows its GPUs since a time in the far future")
+                            .endsWith(" node=node-1 gpus_known_since=9999-01-01T00:00:00Z"));
+        }
+    }
+
+    @Test
     void kindThatIsUnknownIsOneLineForEachNode() {
         try (var lines = LogLines.of(FactWarnings.class.getName())) {
             Fault.Builder unknown = Fault.newBuilder().setDeviceUuid("gpu-0").setKindValue(9_999);

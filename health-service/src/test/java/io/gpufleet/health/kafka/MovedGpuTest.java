@@ -14,6 +14,7 @@ import io.gpufleet.health.model.fault.Episode;
 import io.gpufleet.health.model.fault.RecommendedAction;
 import io.gpufleet.health.model.fault.RepairHistory;
 import io.gpufleet.proto.signal.v1.Command;
+import io.gpufleet.testbed.testkit.LogLines;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -96,6 +97,24 @@ class MovedGpuTest {
 
         assertThat(machines.health(OLD)).isInstanceOf(DeviceHealth.Unhealthy.class);
         assertThat(machines.health(NEW)).isInstanceOf(DeviceHealth.Unhealthy.class);
+    }
+
+    @Test
+    void uuidThatTwoLivingNodesAnnounceIsOneLine() {
+        machines.observed(OLD, 1, HARDWARE);
+
+        try (var lines = LogLines.of(FactWarnings.class.getName())) {
+            machines.announced(NEW, 2, "gpu-8@slot-8", "gpu-0@slot-9");
+            assertThat(lines.all()).as("a move that is read in another order").isEmpty();
+            machines.announced(OLD, 1, "gpu-0@slot-0", "gpu-1@slot-1");
+            machines.announced(NEW, 2, "gpu-8@slot-8", "gpu-0@slot-9");
+
+            assertThat(lines.all())
+                    .singleElement()
+                    .satisfies(line -> assertThat(line)
+                            .startsWith("GPU is announced by two nodes")
+                            .endsWith(" device=gpu-0 node=node-1 other=node-2"));
+        }
     }
 
     @Test

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -48,22 +49,35 @@ public final class DeviceMoves {
     /** A signal to another node than the announcing one, or to that one. */
     public record NodeSignal(String node, HealthSignal signal) {}
 
-    /** Signals to be decided before the announcement itself: what came to the node. */
-    public List<NodeSignal> before() {
+    /**
+     * A UUID that two nodes list, both of which are heard.
+     *
+     * @param node that announced it again
+     */
+    public record TwoClaims(String uuid, String node, String other) {}
+
+    /**
+     * Signals to be decided before the announcement itself: what came to the node.
+     *
+     * @param claims told of each UUID that the node has announced before and another one still lists
+     */
+    public List<NodeSignal> before(Consumer<TwoClaims> claims) {
         for (AnnouncedDevice device : announced.devices()) {
             if (!device.lost()) {
-                locations.elsewhere(device.uuid(), node).forEach(other -> came(device.uuid(), other));
+                locations.elsewhere(device.uuid(), node).forEach(other -> came(device.uuid(), other, claims));
             }
         }
         return List.copyOf(signals);
     }
 
-    private void came(String uuid, String other) {
+    private void came(String uuid, String other, Consumer<TwoClaims> claims) {
         boolean arrives = !lists(node, uuid);
         boolean left = !lists(other, uuid)
                 || !states.apply(other).map(DeviceMoves::isHeard).orElse(false);
         if (arrives || left) {
             move(uuid, other, node, left);
+        } else {
+            claims.accept(new TwoClaims(uuid, node, other));
         }
     }
 

@@ -66,7 +66,7 @@ final class ReplayedNodes {
             return results;
         }
         new DeviceMoves(locations, this::state, node, announced)
-                .before()
+                .before(_ -> {})
                 .forEach(moved -> decideOne(results, moved.node(), moved.signal(), now));
         decideOne(results, node, signal, now);
         new DeviceMoves(locations, this::state, node, announced)
