@@ -97,12 +97,18 @@ class DaemonNvmlIT {
         // Given
         Path wrong = Files.createDirectories(root.resolve("no-driver"));
         Map<String, String> settings = Map.of(
-                "GPUFLEET_NODE", "node-1",
-                "GPUFLEET_KAFKA", "127.0.0.1:1",
-                "GPUFLEET_DEVICES", "nvml",
-                "GPUFLEET_DRIVER_ROOT", wrong.toString(),
-                "GPUFLEET_DEVICE_PLUGIN_DIR", root.resolve("plugins").toString(),
-                "GPUFLEET_POD_RESOURCES_SOCKET", root.resolve("pods.sock").toString());
+                "GPUFLEET_NODE",
+                "node-1",
+                "GPUFLEET_KAFKA",
+                "127.0.0.1:1",
+                "GPUFLEET_DEVICES",
+                "nvml",
+                "GPUFLEET_DRIVER_ROOT",
+                wrong.toString(),
+                "GPUFLEET_DEVICE_PLUGIN_DIR",
+                root.resolve("plugins").toString(),
+                "GPUFLEET_POD_RESOURCES_SOCKET",
+                root.resolve("pods.sock").toString());
 
         try (var daemon = new DaemonProcess(root, settings)) {
             await().until(() -> daemon.page("/livez").startsWith("200"));

@@ -106,7 +106,7 @@ final class FaultsMapper {
     }
 
     static EpisodeState toWire(Episode episode) {
-        return EpisodeState.newBuilder()
+        EpisodeState.Builder state = EpisodeState.newBuilder()
                 .setKind(EnumMapping.toWire(episode.code().kind()))
                 .setXid(
                         episode.code().kind() == FaultKind.RECOVERY_ACTION
@@ -124,9 +124,11 @@ final class FaultsMapper {
                 .setActs(episode.acts())
                 .setInGrace(episode.inGrace())
                 .setBelowThreshold(episode.restraint().threshold())
-                .setEpoch(episode.reporter().epoch())
-                .setForgotten(episode.forgotten())
-                .build();
+                .setEpoch(episode.reporter().epoch());
+        if (episode.forgotten()) {
+            state.setForgotten(true);
+        }
+        return state.build();
     }
 
     static SequencedMap<FaultCode, Episode> episodes(List<EpisodeState> wire) {

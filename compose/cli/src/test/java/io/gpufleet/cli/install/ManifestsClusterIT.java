@@ -112,7 +112,8 @@ class ManifestsClusterIT {
     @Test
     void chartIsAccepted() throws IOException {
         CommandOutput rendered = Manifests.tryHelm(
-                "--set", "components.kafka-client=true,components.monitoring=true,components.network-policies=true,"
+                "--set",
+                "components.kafka-client=true,components.monitoring=true,components.network-policies=true,"
                         + "components.drain=true");
         assertThat(rendered.status()).as(rendered.text()).isZero();
         Path objects = Files.writeString(directory.resolve("chart.yaml"), rendered.text());

@@ -292,8 +292,8 @@ class ManifestsTest {
         pods.forEach((file, pod) -> assertThat(pod.getContainers())
                 .filteredOn(container -> container.getImage().startsWith("gpufleet/"))
                 .as(file)
-                .allSatisfy(container ->
-                        assertThat(container.getSecurityContext().getReadOnlyRootFilesystem())
+                .allSatisfy(
+                        container -> assertThat(container.getSecurityContext().getReadOnlyRootFilesystem())
                                 .isTrue()));
         assertThat(pods.values())
                 .filteredOn(pod -> pod.getContainers().stream()
@@ -307,7 +307,8 @@ class ManifestsTest {
 
     @Test
     void topicsHaveThreeReplicasUnlessAnOverlaySaysOtherwise() {
-        JsonNode services = ManifestFiles.kustomizations().get(Repository.module("k8s/base/services/kustomization.yaml"));
+        JsonNode services =
+                ManifestFiles.kustomizations().get(Repository.module("k8s/base/services/kustomization.yaml"));
 
         assertThat(services.path("configMapGenerator"))
                 .filteredOn(map -> map.path("name").asText().equals("topics"))
