@@ -307,8 +307,8 @@ class ManifestsTest {
 
     @Test
     void topicsHaveThreeReplicasUnlessAnOverlaySaysOtherwise() {
-        JsonNode services =
-                ManifestFiles.kustomizations().get(Repository.module("k8s/base/services/kustomization.yaml"));
+        JsonNode services = Objects.requireNonNull(
+                ManifestFiles.kustomizations().get(Repository.module("k8s/base/services/kustomization.yaml")));
 
         assertThat(services.path("configMapGenerator"))
                 .filteredOn(map -> map.path("name").asText().equals("topics"))
