@@ -261,7 +261,7 @@ public final class HealthMachine {
         return DecisionContext.of("boot " + reporting.id() + " began", "boot-changed");
     }
 
-    /** What is still open, though only daemons before the new state directory reported it, so that people see why. */
+    /** Marks faults that only daemons before the new state directory reported, so that people see why they are open. */
     private static void markForgotten(Evaluation evaluation, FaultsOpen snapshot) {
         NodeState state = evaluation.state();
         Stream.concat(Stream.of(""), state.devices().keySet().stream())
