@@ -55,6 +55,9 @@ record DriverFiles(List<CdiMount> libraries, List<CdiMount> others, List<CdiMoun
     /** In {@code LD_LIBRARY_PATH} of NVIDIA's images. */
     private static final String NVIDIA_IMAGES = "/usr/local/nvidia/lib64";
 
+    /** A directory below the root, with the names of each library of the version in it. */
+    private record LibraryDirectory(String path, Map<String, Set<String>> names) {}
+
     /** Default directories of the dynamic linker on Red Hat and Debian, which it searches without a cache. */
     static List<String> linkerDirectories() {
         String machine = System.getProperty("os.arch").equals("aarch64") ? "aarch64" : "x86_64";
@@ -63,12 +66,15 @@ record DriverFiles(List<CdiMount> libraries, List<CdiMount> others, List<CdiMoun
 
     /** Finds the files of a driver version below a root. */
     static DriverFiles of(DriverRoot root, String version) {
-        Optional<String> directory = LIBRARY_DIRECTORIES.stream()
-                .filter(each -> names(root.entries(each), version).keySet().stream()
-                        .anyMatch(name -> name.endsWith(".so." + version)))
+        Optional<LibraryDirectory> libraries = LIBRARY_DIRECTORIES.stream()
+                .map(path -> new LibraryDirectory(path, names(root.entries(path), version)))
+                .filter(directory ->
+                        directory.names().keySet().stream().anyMatch(name -> name.endsWith(".so." + version)))
                 .findFirst();
         // A driver in a directory of its own has its programs there; those of /usr/bin may be scripts that call them.
-        boolean apart = directory.filter(each -> each.startsWith(OWN_DIRECTORY)).isPresent();
+        boolean apart = libraries
+                .filter(directory -> directory.path().startsWith(OWN_DIRECTORY))
+                .isPresent();
         var others = new ArrayList<CdiMount>();
         for (String program : PROGRAMS) {
             root.firstExisting((apart ? PROGRAM_DIRECTORIES.reversed() : PROGRAM_DIRECTORIES)
@@ -85,18 +91,19 @@ record DriverFiles(List<CdiMount> libraries, List<CdiMount> others, List<CdiMoun
                 .ifPresent(path -> others.add(new CdiMount(path, "/lib/firmware/nvidia/" + version)));
         others.addAll(GraphicsLoaderFiles.mounts(root));
         return new DriverFiles(
-                directory.map(each -> libraries(root, each, version)).orElse(List.of()), others, sockets(root));
+                libraries.map(directory -> mounts(root, directory, version)).orElse(List.of()), others, sockets(root));
     }
 
-    private static List<CdiMount> libraries(DriverRoot root, String from, String version) {
+    private static List<CdiMount> mounts(DriverRoot root, LibraryDirectory from, String version) {
         var found = new ArrayList<CdiMount>();
-        names(root.entries(from), version).forEach((file, names) -> {
+        from.names().forEach((file, names) -> {
+            String onHost = root.onHost(from.path() + "/" + file);
             for (String directory : linkerDirectories()) {
                 for (String name : names) {
-                    found.add(new CdiMount(root.onHost(from + "/" + file), directory + "/" + name));
+                    found.add(new CdiMount(onHost, directory + "/" + name));
                 }
                 if (file.equals(ALLOCATOR + version)) {
-                    found.add(new CdiMount(root.onHost(from + "/" + file), directory + "/" + GBM_BACKEND));
+                    found.add(new CdiMount(onHost, directory + "/" + GBM_BACKEND));
                 }
             }
         });

@@ -37,7 +37,7 @@ public final class KernelLog implements AutoCloseable {
     private static final int WARM_UP_ROUNDS = 270;
 
     private static final String WARM_UP_RECORD =
-            "4,0,0,-;NVRM: Xid (PCI:0000:00:00): 79, pid=1, name=warm-up, GPU has" + " fallen off the bus.";
+            "4,0,0,-;NVRM: Xid (PCI:0000:00:00): 79, pid=1, name=warm-up, GPU has fallen off the bus.";
 
     private final Path file;
     private final KernelLogOpener opener;
