@@ -7,7 +7,6 @@ import io.fabric8.kubernetes.api.model.IntOrString;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
-import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudgetBuilder;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
@@ -99,9 +98,9 @@ class HealthServiceDrainIT {
         protect("kept");
         informer = bed.client().pods().inNamespace(NAMESPACE).inform(watched);
         Path policy = Files.writeString(dir.resolve("policy.yaml"), POLICY);
-        first = start("health-service-0", policy);
+        first = TestedHealthService.start(bed, dir, "health-service-0", policy);
         await().atMost(TIMEOUT).until(() -> first.hasMetric(ACTIVE));
-        second = start("health-service-1", policy);
+        second = TestedHealthService.start(bed, dir, "health-service-1", policy);
         await().atMost(TIMEOUT).until(() -> first.isReady() && second.isReady());
     }
 
@@ -114,35 +113,16 @@ class HealthServiceDrainIT {
         bed.close();
     }
 
-    private ProgramProcess start(String instance, Path policy) {
-        return TestedHealthService.program(dir)
-                .environment(bed.settings())
-                .environment(Map.of("GPUFLEET_POLICY", policy.toString(), "GPUFLEET_INSTANCE", instance))
-                .start();
-    }
-
     private void run(String name, int node) {
         String job = name.startsWith("pair-") ? "pair" : "";
         Pod pod = bed.client()
                 .pods()
                 .inNamespace(NAMESPACE)
-                .resource(new PodBuilder()
-                        .withNewMetadata()
-                        .withName(name)
+                .resource(TestedHealthService.gpuPod(name, "node-" + node)
+                        .editMetadata()
                         .addToLabels("app", name)
                         .addToLabels(job.isEmpty() ? Map.of() : Map.of("batch.kubernetes.io/job-name", job))
                         .endMetadata()
-                        .withNewSpec()
-                        .withNodeName("node-" + node)
-                        .withTerminationGracePeriodSeconds(0L)
-                        .addNewContainer()
-                        .withName("main")
-                        .withImage("example.invalid/train")
-                        .withNewResources()
-                        .withLimits(Map.of("nvidia.com/gpu", new Quantity("1")))
-                        .endResources()
-                        .endContainer()
-                        .endSpec()
                         .build())
                 .create();
         bed.client()

@@ -3,17 +3,11 @@ package io.gpufleet.health;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.NodeCondition;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.PodBuilder;
-import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.Taint;
-import io.gpufleet.testbed.testkit.DaemonEventProducer;
-import io.gpufleet.testbed.testkit.HttpAnswer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
-import io.gpufleet.testbed.testkit.TestGpus;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -74,40 +68,12 @@ class HealthServiceHeldBackIT {
         bed.close();
     }
 
-    private static DaemonEventProducer announce(String node, Map<String, String> labels) {
-        bed.client()
-                .nodes()
-                .resource(new NodeBuilder()
-                        .withNewMetadata()
-                        .withName(node)
-                        .withLabels(labels)
-                        .endMetadata()
-                        .build())
-                .create();
-        return new DaemonEventProducer(bed.broker().bootstrap(), bed.codec(), node).announce(TestGpus.h100(2));
-    }
-
     /** A pod that holds a GPU of the node, and has its name. */
     private static void run(String node) {
         bed.client()
                 .pods()
                 .inNamespace(NAMESPACE)
-                .resource(new PodBuilder()
-                        .withNewMetadata()
-                        .withName(node)
-                        .endMetadata()
-                        .withNewSpec()
-                        .withNodeName(node)
-                        .withTerminationGracePeriodSeconds(0L)
-                        .addNewContainer()
-                        .withName("main")
-                        .withImage("example.invalid/train")
-                        .withNewResources()
-                        .withLimits(Map.of("nvidia.com/gpu", new Quantity("1")))
-                        .endResources()
-                        .endContainer()
-                        .endSpec()
-                        .build())
+                .resource(TestedHealthService.gpuPod(node, node).build())
                 .create();
     }
 
@@ -117,10 +83,8 @@ class HealthServiceHeldBackIT {
                 .toList();
     }
 
-    /** Empty while the service does not answer in time. */
     private static JsonObject why(String node) {
-        HttpAnswer why = service.get("/v1/nodes/" + node + "/why");
-        return why.status() == 200 ? new JsonObject(why.body()) : new JsonObject();
+        return TestedHealthService.why(service, node);
     }
 
     private static String conditionMessage(String node) {
@@ -134,8 +98,8 @@ class HealthServiceHeldBackIT {
     @Test
     void nodeOfNoModeIsOnlySaidWhatWouldBeDone() {
         // Given
-        try (var observed = announce("observed", Map.of());
-                var enforced = announce("enforced", ENFORCED)) {
+        try (var observed = TestedHealthService.announceNode(bed, "observed", Map.of());
+                var enforced = TestedHealthService.announceNode(bed, "enforced", ENFORCED)) {
             run("observed");
             run("enforced");
 
@@ -172,7 +136,7 @@ class HealthServiceHeldBackIT {
     @Test
     void taintOutlastsItsFaultWhileTheFleetIsFrozen() {
         // Given
-        try (var daemon = announce("frozen", ENFORCED)) {
+        try (var daemon = TestedHealthService.announceNode(bed, "frozen", ENFORCED)) {
             daemon.observeXid(0, 79);
             await().atMost(TIMEOUT)
                     .until(() -> fields.taint("frozen").map(Taint::getValue).equals(Optional.of("Xid79")));

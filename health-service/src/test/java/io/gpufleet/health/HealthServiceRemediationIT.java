@@ -10,7 +10,6 @@ import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
-import io.gpufleet.testbed.testkit.HttpAnswer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.Repository;
 import io.gpufleet.testbed.testkit.TestBed;
@@ -55,9 +54,9 @@ class HealthServiceRemediationIT {
         fields = new NodeFields(bed.client());
         daemon = TestedHealthService.announceNodes(bed, 1).getFirst();
         Path policy = Files.writeString(dir.resolve("policy.yaml"), POLICY);
-        first = start("health-service-0", policy);
+        first = TestedHealthService.start(bed, dir, "health-service-0", policy);
         await().atMost(TIMEOUT).until(() -> first.hasMetric(ACTIVE));
-        second = start("health-service-1", policy);
+        second = TestedHealthService.start(bed, dir, "health-service-1", policy);
         await().atMost(TIMEOUT).until(() -> first.isReady() && second.isReady());
     }
 
@@ -67,13 +66,6 @@ class HealthServiceRemediationIT {
         second.close();
         first.close();
         bed.close();
-    }
-
-    private ProgramProcess start(String instance, Path policy) {
-        return TestedHealthService.program(dir)
-                .environment(bed.settings())
-                .environment(Map.of("GPUFLEET_POLICY", policy.toString(), "GPUFLEET_INSTANCE", instance))
-                .start();
     }
 
     @Test
@@ -160,9 +152,6 @@ class HealthServiceRemediationIT {
 
     /** Empty while the service does not answer in time, or asks for nothing. */
     private static JsonObject remediation(ProgramProcess service) {
-        HttpAnswer why = service.get("/v1/nodes/" + NODE + "/why");
-        return why.status() == 200
-                ? new JsonObject(why.body()).getJsonObject("remediation", new JsonObject())
-                : new JsonObject();
+        return TestedHealthService.why(service, NODE).getJsonObject("remediation", new JsonObject());
     }
 }
