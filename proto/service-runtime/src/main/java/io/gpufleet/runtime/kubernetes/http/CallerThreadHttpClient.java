@@ -1,5 +1,7 @@
 package io.gpufleet.runtime.kubernetes.http;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.fabric8.kubernetes.client.http.AsyncBody;
 import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpResponse;
@@ -24,40 +26,46 @@ final class CallerThreadHttpClient
         extends StandardHttpClient<
                 CallerThreadHttpClient, CallerThreadHttpClientFactory, CallerThreadHttpClientFactory.Builder> {
     private final StandardHttpClient<?, ?, ?> jdk;
-    private final @Nullable HttpConnections connections;
+    private final @Nullable BlockingHttp blocking;
 
-    /** Sends by connections of its own, if any, and by the other client. */
+    /** Sends by the blocking client, if any, and by that of the JDK. */
     CallerThreadHttpClient(
             CallerThreadHttpClientFactory.Builder builder,
             HttpClient jdk,
-            @Nullable HttpConnections connections,
+            @Nullable BlockingHttp blocking,
             AtomicBoolean closed) {
         super(builder, closed);
         this.jdk = (StandardHttpClient<?, ?, ?>) jdk;
-        this.connections = connections;
+        this.blocking = blocking;
     }
 
     /** One with other interceptors that shares the connections. */
     CallerThreadHttpClient derived(CallerThreadHttpClientFactory.Builder settings) {
-        return new CallerThreadHttpClient(settings, jdk, connections, closed);
+        return new CallerThreadHttpClient(settings, jdk, blocking, closed);
     }
 
     @Override
     public CompletableFuture<HttpResponse<AsyncBody>> consumeBytesDirect(
             StandardHttpRequest request, AsyncBody.Consumer<List<ByteBuffer>> consumer) {
-        HttpConnections own = connections;
-        if (own == null || !Thread.currentThread().isVirtual()) {
-            return jdk.consumeBytesDirect(request, consumer);
-        }
-        var encoded = EncodedRequest.of(request);
-        if (encoded.isEmpty()) {
+        BlockingHttp own = blocking;
+        byte[] body = body(request);
+        if (own == null || body == null || !Thread.currentThread().isVirtual()) {
             return jdk.consumeBytesDirect(request, consumer);
         }
         try {
-            return CompletableFuture.completedFuture(own.send(encoded.get()).withBodyFor(request, consumer));
+            return CompletableFuture.completedFuture(own.send(request, body).withBodyFor(request, consumer));
         } catch (IOException | RuntimeException failed) {
             return CompletableFuture.failedFuture(failed);
         }
+    }
+
+    /** Null where it has none, or one that is a stream. */
+    private static byte @Nullable [] body(StandardHttpRequest request) {
+        return switch (request.body()) {
+            case StandardHttpRequest.StringBodyContent text -> text.getContent().getBytes(UTF_8);
+            case StandardHttpRequest.ByteArrayBodyContent bytes -> bytes.getContent();
+            case null, default -> null;
+        };
     }
 
     @Override
@@ -68,8 +76,8 @@ final class CallerThreadHttpClient
 
     @Override
     protected void doClose() {
-        if (connections != null) {
-            connections.close();
+        if (blocking != null) {
+            blocking.close();
         }
         jdk.close();
     }

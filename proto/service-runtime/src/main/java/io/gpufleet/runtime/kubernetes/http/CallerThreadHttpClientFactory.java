@@ -33,10 +33,9 @@ public final class CallerThreadHttpClientFactory implements HttpClient.Factory {
             if (proxyAddress != null) {
                 addProxyAuthInterceptor();
             }
-            var connections = proxyAddress == null && tlsServerName == null
-                    ? new HttpConnections(connectTimeout, sslContext, System::nanoTime)
-                    : null;
-            return new CallerThreadHttpClient(this, jdkClient(), connections, new AtomicBoolean());
+            var blocking =
+                    proxyAddress == null && tlsServerName == null ? new BlockingHttp(connectTimeout, sslContext) : null;
+            return new CallerThreadHttpClient(this, jdkClient(), blocking, new AtomicBoolean());
         }
 
         /** Interceptors are ours to call. */

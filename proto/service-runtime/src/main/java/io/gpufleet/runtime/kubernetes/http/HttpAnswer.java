@@ -10,12 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/**
- * An answer that was read to its end.
- *
- * @param keepsConnection the next request can use its connection
- */
-record HttpAnswer(int code, Map<String, List<String>> headers, byte[] body, boolean keepsConnection) {
+/** An answer that was read to its end. */
+record HttpAnswer(int code, Map<String, List<String>> headers, byte[] body) {
     /** The answer as the client of Kubernetes has it: the body is handed over once it is asked for. */
     HttpResponse<AsyncBody> withBodyFor(HttpRequest request, AsyncBody.Consumer<List<ByteBuffer>> consumer) {
         return new Response(code, headers, request, new Body(body, consumer));

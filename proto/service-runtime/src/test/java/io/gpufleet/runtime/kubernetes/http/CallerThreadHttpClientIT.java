@@ -15,8 +15,10 @@ import io.gpufleet.kit.tls.CertificateAuthority;
 import io.gpufleet.kit.tls.NewestCertificate;
 import io.gpufleet.kit.tls.Pem;
 import io.gpufleet.runtime.kubernetes.RetryAfter;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.security.KeyPair;
 import java.time.Duration;
@@ -30,6 +32,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
+import org.apache.hc.core5.http.NoHttpResponseException;
 import org.junit.jupiter.api.Test;
 
 /** Writes on virtual threads, by the client of Kubernetes as the services have it. */
@@ -115,7 +118,7 @@ class CallerThreadHttpClientIT {
     }
 
     @Test
-    void connectionThatItsServerEndedIsReplacedUnnoticed() throws Exception {
+    void connectionThatItsServerWillEndIsNotUsedAgain() throws Exception {
         try (var server = ScriptedApiServer.start(_ -> ScriptedApiServer.OK_AND_END);
                 KubernetesClient client = client(server)) {
             for (int i = 0; i < 5; i++) {
@@ -129,10 +132,25 @@ class CallerThreadHttpClientIT {
     }
 
     @Test
+    void connectionThatItsServerEndedWithoutAWordCostsOneWrite() throws Exception {
+        try (var server = ScriptedApiServer.start(_ -> ScriptedApiServer.ok(ANSWER));
+                KubernetesClient client = client(server)) {
+            patch(client);
+            server.endConnections();
+
+            assertThat(refused(client)).hasCauseInstanceOf(IOException.class);
+            assertThat(patch(client).getData()).containsEntry("a", "b");
+            assertThat(server.received())
+                    .extracting(ScriptedApiServer.Received::connection)
+                    .containsExactly(1, 2);
+        }
+    }
+
+    @Test
     void writeWithoutAnAnswerIsNotSentAgain() throws Exception {
         try (var server = ScriptedApiServer.start(_ -> "");
                 KubernetesClient client = client(server)) {
-            assertThat(refused(client)).hasRootCauseInstanceOf(java.io.EOFException.class);
+            assertThat(refused(client)).hasRootCauseInstanceOf(NoHttpResponseException.class);
             assertThat(server.received()).hasSize(1);
         }
     }
@@ -158,7 +176,7 @@ class CallerThreadHttpClientIT {
         try (var server = ScriptedApiServer.start(_ -> ScriptedApiServer.NEVER);
                 KubernetesClient client =
                         client(config("http://127.0.0.1:" + server.port(), 300), new RetryAfter(System::nanoTime))) {
-            assertThat(refused(client)).hasRootCauseInstanceOf(java.net.http.HttpTimeoutException.class);
+            assertThat(refused(client)).hasRootCauseInstanceOf(SocketTimeoutException.class);
         }
     }
 

@@ -18,7 +18,7 @@ import java.util.function.Function;
 
 /** A server that answers each request by bytes of a test; an empty answer ends the connection without one. */
 final class ScriptedApiServer implements AutoCloseable {
-    /** Answer after which the connection ends. */
+    /** An answer that says that the connection ends after it. */
     static final String OK_AND_END = "END";
     /** No answer as long as the server runs. */
     static final String NEVER = "NEVER";
@@ -89,7 +89,8 @@ final class ScriptedApiServer implements AutoCloseable {
                 if (!answer.isEmpty()) {
                     connection
                             .getOutputStream()
-                            .write((answer.equals(OK_AND_END) ? ok("{}") : answer).getBytes(ISO_8859_1));
+                            .write((last ? ok("{}").replaceFirst("\r\n", "\r\nConnection: close\r\n") : answer)
+                                    .getBytes(ISO_8859_1));
                 }
                 if (last) {
                     return;
