@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 /**
  * A program of this repository as an operating-system process, from its module's build output, with the JVM flags that
@@ -29,6 +30,7 @@ public final class ProgramProcess implements AutoCloseable {
     private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(60);
     private static final Duration HTTP_TIMEOUT = Duration.ofSeconds(30);
     private static final int LAST_LINES = 20;
+    private static final Pattern CACHE_WRITING = Pattern.compile("\\[aot\\]|AOTCache|AOTConfiguration|AOT cache");
     private static final HttpClient HTTP = HttpClient.newHttpClient();
 
     private final List<String> command;
@@ -261,8 +263,11 @@ public final class ProgramProcess implements AutoCloseable {
         return read(log);
     }
 
+    /** Of the program: what the JVM prints after its end while it writes a cache would hide them. */
     private String lastLines() {
-        List<String> lines = log().lines().toList();
+        List<String> lines = log().lines()
+                .filter(line -> !CACHE_WRITING.matcher(line).find())
+                .toList();
         return String.join("\n", lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()));
     }
 
