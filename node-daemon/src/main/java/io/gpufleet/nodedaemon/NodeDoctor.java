@@ -151,7 +151,9 @@ final class NodeDoctor {
     private List<DoctorFinding> devices() {
         boolean real = config.devices().source().equals("nvml");
         var kernel = new KernelCheck(Path.of("/"));
-        if (real && config.devices().nvmlLibrary().isEmpty() && kernel.pciDevices() == 0) {
+        if (real
+                && config.devices().nvmlLibrary().isEmpty()
+                && kernel.pciDevices(config.devices().host().sys()) == 0) {
             return List.of(
                     DoctorFinding.ok("GPUs", "none: this machine has no PCI device of NVIDIA, the daemon idles"));
         }

@@ -96,6 +96,9 @@ class DaemonNvmlIT {
     void doctorNamesTheSettingsOfAWrongDriverRoot() throws IOException {
         // Given
         Path wrong = Files.createDirectories(root.resolve("no-driver"));
+        Path gpu = Files.createDirectories(root.resolve("sys/bus/pci/devices/0000:07:00.0"));
+        Files.writeString(gpu.resolve("vendor"), "0x10de\n");
+        Files.writeString(gpu.resolve("class"), "0x030200\n");
         Map<String, String> settings = Map.of(
                 "GPUFLEET_NODE",
                 "node-1",
@@ -105,6 +108,8 @@ class DaemonNvmlIT {
                 "nvml",
                 "GPUFLEET_DRIVER_ROOT",
                 wrong.toString(),
+                "GPUFLEET_SYS_DIR",
+                root.resolve("sys").toString(),
                 "GPUFLEET_DEVICE_PLUGIN_DIR",
                 root.resolve("plugins").toString(),
                 "GPUFLEET_POD_RESOURCES_SOCKET",

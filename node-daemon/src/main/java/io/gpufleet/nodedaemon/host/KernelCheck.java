@@ -29,17 +29,15 @@ public record KernelCheck(Path root) {
     /** CAP_SYS_ADMIN in the mask of effective capabilities. */
     private static final int SYS_ADMIN = 21;
 
-    /** Number of GPUs on the PCI bus, with or without a driver; -1 where the bus cannot be read. */
-    public long pciDevices() {
-        Path bus = root.resolve("sys/bus/pci/devices");
+    /** Number of GPUs on the PCI bus in a sysfs, with or without a driver; -1 where the bus cannot be read. */
+    public long pciDevices(Path sys) {
+        Path bus = sys.resolve("bus/pci/devices");
         if (!Files.isDirectory(bus)) {
             return UNKNOWN;
         }
         return entries(bus)
-                .filter(device -> line("sys/bus/pci/devices/" + device.getFileName() + "/vendor")
-                        .equals(NVIDIA))
-                .filter(device -> line("sys/bus/pci/devices/" + device.getFileName() + "/class")
-                        .startsWith(DISPLAY))
+                .filter(device -> line(device.resolve("vendor")).equals(NVIDIA))
+                .filter(device -> line(device.resolve("class")).startsWith(DISPLAY))
                 .count();
     }
 
@@ -137,7 +135,7 @@ public record KernelCheck(Path root) {
 
     /** Checks whether the process has the privileges to use devices. */
     public DoctorFinding privileges() {
-        String mask = Stream.of(lines("proc/self/status"))
+        String mask = Stream.of(lines(root.resolve("proc/self/status")))
                 .filter(line -> line.startsWith("CapEff:"))
                 .map(line -> line.substring("CapEff:".length()).strip())
                 .findFirst()
@@ -178,12 +176,16 @@ public record KernelCheck(Path root) {
     }
 
     private String line(String file) {
+        return line(root.resolve(file));
+    }
+
+    private static String line(Path file) {
         return lines(file)[0].strip();
     }
 
-    private String[] lines(String file) {
+    private static String[] lines(Path file) {
         // In one read: a file below /proc/sys is empty in a second read.
-        try (var in = Files.newInputStream(root.resolve(file))) {
+        try (var in = Files.newInputStream(file)) {
             return new String(in.readNBytes(MAX_FILE_BYTES), StandardCharsets.UTF_8).split("\n", -1);
         } catch (IOException unreadable) {
             return new String[] {""};

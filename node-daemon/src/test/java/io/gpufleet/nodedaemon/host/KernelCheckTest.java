@@ -63,7 +63,7 @@ class KernelCheckTest {
 
     @Test
     void gpusOnTheBusAreCountedWithoutADriver() throws IOException {
-        assertThat(check.pciDevices()).isEqualTo(-1);
+        assertThat(check.pciDevices(root.resolve("sys"))).isEqualTo(-1);
         file("sys/bus/pci/devices/0000:07:00.0/vendor", "0x10de\n");
         file("sys/bus/pci/devices/0000:07:00.0/class", "0x030200\n");
         file("sys/bus/pci/devices/0000:07:00.1/vendor", "0x10de\n");
@@ -71,7 +71,7 @@ class KernelCheckTest {
         file("sys/bus/pci/devices/0000:00:02.0/vendor", "0x8086\n");
         file("sys/bus/pci/devices/0000:00:02.0/class", "0x030000\n");
 
-        assertThat(check.pciDevices()).isEqualTo(1);
+        assertThat(check.pciDevices(root.resolve("sys"))).isEqualTo(1);
     }
 
     @Test
