@@ -3,6 +3,7 @@ package io.gpufleet.allocation;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.Secret;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -56,6 +57,27 @@ abstract class QuotaContract {
                 .isEmpty();
         await().atMost(QuotaTestEnvironment.TIMEOUT)
                 .until(() -> "A100 3/3".equals(environment().status(quota).get("summary")));
+    }
+
+    @Test
+    void deletedSecretOfTheWebhookIsRestoredAndEveryPodMeanwhileIsAdmitted() {
+        // Given
+        String namespace = enforced(Map.of("A100", 1));
+        Secret before = environment().certificate().get();
+        List<String> refusals = new ArrayList<>();
+        // When
+        environment().certificate().delete();
+        await().atMost(QuotaTestEnvironment.TIMEOUT.multipliedBy(2)).until(() -> {
+            refusals.add(environment().dryRun(environment().a100Pod(namespace, "train", 1)));
+            return environment().certificate().get() != null;
+        });
+        refusals.add(environment().dryRun(environment().a100Pod(namespace, "train", 1)));
+        // Then
+        Secret after = environment().certificate().get();
+        assertThat(after.getMetadata().getUid())
+                .isNotEqualTo(before.getMetadata().getUid());
+        assertThat(after.getData()).isEqualTo(before.getData());
+        assertThat(refusals).containsOnly("");
     }
 
     @Test

@@ -8,8 +8,10 @@ import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.gpufleet.testbed.kafka.BrokerProcess;
@@ -108,6 +110,13 @@ final class QuotaTestEnvironment implements AutoCloseable {
                 .getFirst()
                 .getClientConfig()
                 .getUrl());
+    }
+
+    /** The Secret with the certificate of the webhook. */
+    Resource<Secret> certificate() {
+        return client.secrets()
+                .inNamespace(settings.getOrDefault("GPUFLEET_NAMESPACE", ""))
+                .withName("gpufleet-webhook");
     }
 
     /** The broker, for a test that takes it away. */
