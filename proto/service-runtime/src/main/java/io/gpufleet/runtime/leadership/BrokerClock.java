@@ -83,7 +83,9 @@ public final class BrokerClock {
     public Optional<String> readinessFailure() {
         Duration offset = offset();
         return offset.abs().compareTo(TOLERATED) > 0
-                ? Optional.of("our clock differs from the broker's by " + offset.toSeconds() + " s: synchronise it")
+                // Not toSeconds(), which rounds down: -30.5 s would be -31.
+                ? Optional.of(
+                        "our clock differs from the broker's by " + offset.toMillis() / 1_000 + " s: synchronise it")
                 : Optional.empty();
     }
 
