@@ -1,7 +1,5 @@
 package io.gpufleet.health;
 
-import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
-import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.health.kubernetes.ManifestRights;
 import java.io.IOException;
@@ -10,34 +8,17 @@ import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
 
-/** A ServiceAccount of the cluster under test with the rights of the service's manifest only. */
+/** A ServiceAccount of the cluster under test with the rights of the service's manifest only, for the program. */
 final class TestServiceAccount implements AutoCloseable {
-    private static final String NAMESPACE = "default";
-
     private final ManifestRights rights;
-    private final String name;
 
-    private TestServiceAccount(ManifestRights rights, String name) {
+    private TestServiceAccount(ManifestRights rights) {
         this.rights = rights;
-        this.name = name;
     }
 
     static TestServiceAccount create(String name) throws IOException {
-        var account = new TestServiceAccount(
-                ManifestRights.grant(
-                        "system:serviceaccount:" + NAMESPACE + ":" + name,
-                        List.of("k8s/base/services/health-service/rbac.yaml")),
-                name);
-        account.admin()
-                .serviceAccounts()
-                .inNamespace(NAMESPACE)
-                .resource(new ServiceAccountBuilder()
-                        .withNewMetadata()
-                        .withName(name)
-                        .endMetadata()
-                        .build())
-                .createOr(edit -> edit.update());
-        return account;
+        return new TestServiceAccount(
+                ManifestRights.grant(name, List.of("k8s/base/services/health-service/rbac.yaml")));
     }
 
     /** Client of an administrator. */
@@ -47,16 +28,7 @@ final class TestServiceAccount implements AutoCloseable {
 
     /** A token for an hour. */
     String token() {
-        return admin().serviceAccounts()
-                .inNamespace(NAMESPACE)
-                .withName(name)
-                .tokenRequest(new TokenRequestBuilder()
-                        .withNewSpec()
-                        .withExpirationSeconds(3_600L)
-                        .endSpec()
-                        .build())
-                .getStatus()
-                .getToken();
+        return rights.token();
     }
 
     /** Writes a kubeconfig of it. */
@@ -76,7 +48,6 @@ final class TestServiceAccount implements AutoCloseable {
 
     @Override
     public void close() {
-        admin().serviceAccounts().inNamespace(NAMESPACE).withName(name).delete();
         rights.close();
     }
 }

@@ -3,9 +3,12 @@ package io.gpufleet.health.kubernetes;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
+import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBindingBuilder;
 import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.gpufleet.kit.tls.PrivateKeyAlgorithm;
@@ -18,27 +21,52 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A user of the API server of GPUFLEET_TEST_KUBECONFIG who may do what some manifests allow, and nothing else. */
+/** A ServiceAccount of the API server of GPUFLEET_TEST_KUBECONFIG that may do what some manifests allow, and nothing else. */
 public final class ManifestRights implements AutoCloseable {
+    private static final String NAMESPACE = "default";
+
     private final List<HasMetadata> granted = new ArrayList<>();
     private final KubernetesClient admin;
     private final KubernetesClient limited;
-    private final String user;
+    private final String account;
+    private final String token;
 
-    private ManifestRights(KubernetesClient admin, KubernetesClient limited, String user) {
+    private ManifestRights(KubernetesClient admin, String account) {
         this.admin = admin;
-        this.limited = limited;
-        this.user = user;
+        this.account = account;
+        make(new ServiceAccountBuilder()
+                .withNewMetadata()
+                .withName(account)
+                .withNamespace(NAMESPACE)
+                .endMetadata()
+                .build());
+        this.token = admin.serviceAccounts()
+                .inNamespace(NAMESPACE)
+                .withName(account)
+                .tokenRequest(new TokenRequestBuilder()
+                        .withNewSpec()
+                        .withExpirationSeconds(3_600L)
+                        .endSpec()
+                        .build())
+                .getStatus()
+                .getToken();
+        Config administrator = admin.getConfiguration();
+        // Of the administrator only the way to the server: a certificate would win over the token.
+        this.limited = new KubernetesClientBuilder()
+                .withConfig(new ConfigBuilder(Config.empty())
+                        .withMasterUrl(administrator.getMasterUrl())
+                        .withCaCertData(administrator.getCaCertData())
+                        .withCaCertFile(administrator.getCaCertFile())
+                        .withOauthToken(token)
+                        .withRequestRetryBackoffLimit(0)
+                        .build())
+                .build();
     }
 
-    /** Grants the cluster roles of these files to a user of this name. */
-    public static ManifestRights grant(String user, List<String> files) throws IOException {
-        Config impersonating = config();
-        impersonating.setImpersonateUsername(user);
+    /** Grants the cluster roles of these files to a ServiceAccount of this name. */
+    public static ManifestRights grant(String account, List<String> files) throws IOException {
         var rights = new ManifestRights(
-                new KubernetesClientBuilder().withConfig(config()).build(),
-                new KubernetesClientBuilder().withConfig(impersonating).build(),
-                user);
+                new KubernetesClientBuilder().withConfig(config()).build(), account);
         for (String file : files) {
             rights.load(file).forEach(rights::grant);
         }
@@ -50,9 +78,14 @@ public final class ManifestRights implements AutoCloseable {
         return admin;
     }
 
-    /** Client of the user. */
+    /** Client with the token of the account. */
     public KubernetesClient limited() {
         return limited;
+    }
+
+    /** Token of the account, for an hour. */
+    public String token() {
+        return token;
     }
 
     /** Creates the objects of a file; what was not there before goes again. */
@@ -74,20 +107,23 @@ public final class ManifestRights implements AutoCloseable {
     /** The rules of the manifests under names of this test: somebody else may have installed them. */
     private void grant(HasMetadata object) {
         if (object instanceof ClusterRole role) {
-            String name = user + "-" + role.getMetadata().getName();
+            String name = account + "-" + role.getMetadata().getName();
             role.getMetadata().setName(name);
             var binding = new ClusterRoleBindingBuilder()
                     .withNewMetadata()
                     .withName(name)
                     .endMetadata()
                     .withNewRoleRef("rbac.authorization.k8s.io", "ClusterRole", name)
-                    .addNewSubject("rbac.authorization.k8s.io", "User", user, null)
+                    .addNewSubject("", "ServiceAccount", account, NAMESPACE)
                     .build();
-            List.of(role, binding).forEach(made -> {
-                granted.add(made);
-                admin.resource(made).unlock().createOr(edit -> edit.update());
-            });
+            make(role);
+            make(binding);
         }
+    }
+
+    private void make(HasMetadata object) {
+        granted.add(object);
+        admin.resource(object).unlock().createOr(edit -> edit.update());
     }
 
     private static Config config() throws IOException {
