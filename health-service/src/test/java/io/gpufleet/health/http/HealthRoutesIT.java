@@ -52,6 +52,7 @@ class HealthRoutesIT {
     private static final Map<String, AccessResult> TOKENS = Map.of(
             "ada", new AccessResult.Allowed("ada"),
             "bob", new AccessResult.Forbidden("bob", "not allowed to do anything"),
+            "expired", new AccessResult.Unauthenticated("this token has expired"),
             "down", new AccessResult.Unavailable("connection refused"),
             "without-broker", new AccessResult.Allowed("without-broker"));
 
@@ -306,6 +307,22 @@ class HealthRoutesIT {
                         .headers()
                         .firstValue("www-authenticate"))
                 .contains("Bearer");
+    }
+
+    @Test
+    void expiredTokenIsToldFromAnUnknownOne() throws Exception {
+        for (String path : List.of("/v1/nodes/node-1/why", "/v1/incidents")) {
+            assertThat(detail(send("GET", path, "expired", ""))).isEqualTo("this token has expired");
+            assertThat(detail(send("GET", path, "unknown", ""))).isEqualTo("the API server does not know this token");
+        }
+        assertThat(detail(send("POST", "/v1/nodes/node-1/quarantine", "expired", "{\"reason\":\"a\"}")))
+                .isEqualTo("this token has expired");
+    }
+
+    private static String detail(HttpResponse<String> response) {
+        assertThat(response.statusCode()).isEqualTo(401);
+        assertThat(contract.violations(response)).isEmpty();
+        return new JsonObject(response.body()).getString("detail");
     }
 
     @Test

@@ -59,8 +59,7 @@ record GrpcAuthorization(
                 (decision.allPods() ? full : masked).handle(call);
                 call.resume();
             }
-            case AccessResult.Unauthenticated() ->
-                refuse(call, GrpcStatus.UNAUTHENTICATED, "the API server does not know this token");
+            case AccessResult.Unauthenticated(String reason) -> refuse(call, GrpcStatus.UNAUTHENTICATED, reason);
             case AccessResult.Forbidden(String user, String denial) ->
                 refuse(call, GrpcStatus.PERMISSION_DENIED, user + " is " + denial);
             case AccessResult.Unavailable(String reason) ->

@@ -41,8 +41,17 @@ public interface Authorizer {
         /** The user may do it. */
         record Allowed(String user) implements AccessResult {}
 
-        /** Nobody is known by that token. */
-        record Unauthenticated() implements AccessResult {}
+        /**
+         * Nobody is known by that token.
+         *
+         * @param reason one line for its bearer
+         */
+        record Unauthenticated(String reason) implements AccessResult {
+            /** A token of which nothing is known. */
+            public Unauthenticated() {
+                this("the API server does not know this token");
+            }
+        }
 
         /** The user may not do it; the denial says what. */
         record Forbidden(String user, String denial) implements AccessResult {}

@@ -57,8 +57,7 @@ public final class BearerAuthorization implements Handler<RoutingContext> {
                 context.put(USER, user);
                 context.next();
             }
-            case Authorizer.AccessResult.Unauthenticated() ->
-                unauthenticated(context, "the API server does not know this token");
+            case Authorizer.AccessResult.Unauthenticated(String reason) -> unauthenticated(context, reason);
             case Authorizer.AccessResult.Forbidden(String user, String denial) ->
                 ProblemDetails.respond(context, 403, user + " is " + denial);
             case Authorizer.AccessResult.Unavailable(String reason) ->

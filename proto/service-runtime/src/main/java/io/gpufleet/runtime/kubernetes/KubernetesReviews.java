@@ -2,13 +2,14 @@ package io.gpufleet.runtime.kubernetes;
 
 import io.fabric8.kubernetes.api.model.authentication.TokenReview;
 import io.fabric8.kubernetes.api.model.authentication.TokenReviewBuilder;
+import io.fabric8.kubernetes.api.model.authentication.TokenReviewStatus;
+import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.kit.web.Authorizer.AccessRequest;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 
 /**
  * Asks the API server by TokenReview and SubjectAccessReview.
@@ -17,18 +18,19 @@ import java.util.Optional;
  */
 record KubernetesReviews(KubernetesClient client) implements Reviews {
     @Override
-    public Optional<User> user(String token) {
+    public Authentication authenticate(String token) {
         TokenReview review = client.tokenReviews()
                 .create(new TokenReviewBuilder()
                         .withNewSpec()
                         .withToken(token)
                         .endSpec()
                         .build());
-        return Optional.ofNullable(review.getStatus())
-                .filter(status -> Boolean.TRUE.equals(status.getAuthenticated()))
-                .flatMap(status -> Optional.ofNullable(status.getUser()))
-                .map(info -> new User(
-                        String.valueOf(info.getUsername()), Objects.requireNonNullElse(info.getGroups(), List.of())));
+        TokenReviewStatus status = Objects.requireNonNullElse(review.getStatus(), new TokenReviewStatus());
+        UserInfo user = status.getUser();
+        return Boolean.TRUE.equals(status.getAuthenticated()) && user != null
+                ? new Authentication.Authenticated(new User(
+                        String.valueOf(user.getUsername()), Objects.requireNonNullElse(user.getGroups(), List.of())))
+                : new Authentication.Refused(TokenRefusal.of(Objects.requireNonNullElse(status.getError(), "")));
     }
 
     @Override

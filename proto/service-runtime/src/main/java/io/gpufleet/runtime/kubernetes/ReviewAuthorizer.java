@@ -5,12 +5,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.gpufleet.kit.web.Authorizer;
+import io.gpufleet.runtime.kubernetes.Reviews.Authentication;
 import io.gpufleet.runtime.kubernetes.Reviews.User;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.HexFormat;
-import java.util.Optional;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -27,7 +27,7 @@ public final class ReviewAuthorizer implements Authorizer {
 
     private final Reviews reviews;
     /** By hash: a token that is not kept cannot be read from a dump of the memory. */
-    private final ExpiringCache<String, Optional<User>> users;
+    private final ExpiringCache<String, Authentication> tokens;
 
     private final ExpiringCache<Access, Boolean> decisions;
 
@@ -42,7 +42,7 @@ public final class ReviewAuthorizer implements Authorizer {
 
     private ReviewAuthorizer(Reviews reviews, LongSupplier nanos, int maxEntries) {
         this.reviews = reviews;
-        this.users = new ExpiringCache<>(maxEntries, nanos);
+        this.tokens = new ExpiringCache<>(maxEntries, nanos);
         this.decisions = new ExpiringCache<>(maxEntries, nanos);
     }
 
@@ -58,24 +58,24 @@ public final class ReviewAuthorizer implements Authorizer {
     @Override
     public AccessResult authorize(String token, AccessRequest request) {
         try {
-            Optional<User> user = user(token);
-            if (user.isEmpty()) {
-                return new AccessResult.Unauthenticated();
-            }
-            return allowed(new Access(user.get(), request))
-                    ? new AccessResult.Allowed(user.get().name())
-                    : new AccessResult.Forbidden(user.get().name(), denial(request));
+            return switch (authentication(token)) {
+                case Authentication.Refused(AccessResult.Unauthenticated refused) -> refused;
+                case Authentication.Authenticated(User user) ->
+                    allowed(new Access(user, request))
+                            ? new AccessResult.Allowed(user.name())
+                            : new AccessResult.Forbidden(user.name(), denial(request));
+            };
         } catch (KubernetesClientException failed) {
             return new AccessResult.Unavailable(ApiErrorMessage.of(failed));
         }
     }
 
-    private Optional<User> user(String token) {
+    private Authentication authentication(String token) {
         String key = hash(token);
-        return users.get(key).orElseGet(() -> {
-            Optional<User> user = reviews.user(token);
-            users.put(key, user, user.isPresent() ? POSITIVE : NEGATIVE);
-            return user;
+        return tokens.get(key).orElseGet(() -> {
+            Authentication answer = reviews.authenticate(token);
+            tokens.put(key, answer, answer instanceof Authentication.Authenticated ? POSITIVE : NEGATIVE);
+            return answer;
         });
     }
 

@@ -1,8 +1,8 @@
 package io.gpufleet.runtime.kubernetes;
 
 import io.gpufleet.kit.web.Authorizer.AccessRequest;
+import io.gpufleet.kit.web.Authorizer.AccessResult.Unauthenticated;
 import java.util.List;
-import java.util.Optional;
 
 /** Reviews of tokens and users by the API server; each call is one request, and fails with the client's exception. */
 interface Reviews {
@@ -13,8 +13,17 @@ interface Reviews {
         }
     }
 
-    /** The user of a token, empty if nobody is known by it. */
-    Optional<User> user(String token);
+    /** Result of the review of a token. */
+    sealed interface Authentication {
+        /** The user of the token. */
+        record Authenticated(User user) implements Authentication {}
+
+        /** Nobody is known by the token. */
+        record Refused(Unauthenticated result) implements Authentication {}
+    }
+
+    /** Reviews a token. */
+    Authentication authenticate(String token);
 
     /** Whether a user may do something. */
     boolean allowed(User user, AccessRequest request);

@@ -8,8 +8,9 @@ import io.gpufleet.kit.web.Authorizer.AccessResult;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Which reviews are asked, and which are remembered. */
 class ReviewAuthorizerTest {
@@ -21,12 +22,18 @@ class ReviewAuthorizerTest {
     private long nanos;
     private final Reviews reviews = new Reviews() {
         @Override
-        public Optional<User> user(String token) {
+        public Authentication authenticate(String token) {
             asked.add("token");
             if (away) {
                 throw new KubernetesClientException("connection refused\nat line 2");
             }
-            return Optional.of(new User(token, List.of("team"))).filter(user -> !token.equals("unknown"));
+            return switch (token) {
+                case "unknown" -> new Authentication.Refused(new AccessResult.Unauthenticated());
+                case "expired" ->
+                    new Authentication.Refused(
+                            TokenRefusal.of("[invalid bearer token, service account token has expired]"));
+                default -> new Authentication.Authenticated(new User(token, List.of("team")));
+            };
         }
 
         @Override
@@ -77,6 +84,30 @@ class ReviewAuthorizerTest {
         assertThat(authorizer.authorize("unknown", LIST)).isEqualTo(new AccessResult.Unauthenticated());
         assertThat(authorizer.authorize("unknown", LIST)).isEqualTo(new AccessResult.Unauthenticated());
         assertThat(asked).containsExactly("token");
+    }
+
+    @Test
+    void expiredTokenIsToldFromAnUnknownOne() {
+        for (int i = 0; i < 2; i++) {
+            assertThat(authorizer.authorize("expired", LIST))
+                    .isEqualTo(new AccessResult.Unauthenticated("this token has expired: get a new one, for a"
+                            + " ServiceAccount by kubectl create token NAME"));
+        }
+        assertThat(asked).containsExactly("token");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "'[invalid bearer token, oidc: verify token: oidc: token is expired (Token Expiry: 2026-01-01)]', has expired",
+        "'[invalid bearer token, service account default/ann has been deleted]', was deleted",
+        "'[invalid bearer token, service account token has been invalidated]', was deleted",
+        "'[invalid bearer token, service account UID (2) does not match claim (1)]', was deleted",
+        "'[invalid bearer token, token audiences [\"a\"] is invalid for the target audiences [\"b\"]]', another audience",
+        "'invalid bearer token', does not know",
+        "'', does not know"
+    })
+    void errorOfAReviewBecomesALineForTheBearer(String error, String line) {
+        assertThat(TokenRefusal.of(error).reason()).contains(line);
     }
 
     @Test
