@@ -35,6 +35,23 @@ class NvidiaPolicyTest {
     }
 
     @Test
+    void rebootOfTheSystemIsRecommendedByThatName() {
+        scenario.fault("gpu-0", FaultCode.recovery(RecoveryAction.SYSTEM_REBOOT), RecoveryAction.SYSTEM_REBOOT);
+
+        assertThat(scenario.verdict().trusted()).isFalse();
+        assertThat(scenario.verdict().health().recommendedAction()).isEqualTo(RecommendedAction.REBOOT);
+    }
+
+    @Test
+    void resetOfTheBusWithdrawsTheGpuAndRecommendsItsReset() {
+        scenario.fault("gpu-0", FaultCode.recovery(RecoveryAction.BUS_RESET), RecoveryAction.BUS_RESET);
+
+        assertThat(scenario.verdict().trusted()).isTrue();
+        assertThat(scenario.verdict().withdrawn()).hasSize(1);
+        assertThat(scenario.health("gpu-0").recommendedAction()).isEqualTo(RecommendedAction.RESET_GPU);
+    }
+
+    @Test
     void imexDomainDoesNotRaiseABenignXid() {
         scenario.fault("gpu-0", FaultCode.xid(13), RecoveryAction.RECOVER_IMEX_DOMAIN);
 

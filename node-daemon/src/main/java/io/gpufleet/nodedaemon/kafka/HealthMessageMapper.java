@@ -117,6 +117,8 @@ final class HealthMessageMapper {
             case DRAIN_P2P -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_DRAIN_P2P;
             case DRAIN_AND_RESET -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_DRAIN_AND_RESET;
             case RECOVER_IMEX_DOMAIN -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_RECOVER_IMEX_DOMAIN;
+            case BUS_RESET -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_BUS_RESET;
+            case SYSTEM_REBOOT -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_SYSTEM_REBOOT;
             case UNKNOWN -> io.gpufleet.proto.health.v1.RecoveryAction.RECOVERY_ACTION_UNKNOWN;
         };
     }

@@ -143,6 +143,17 @@ class NvmlSourceEventsIT {
     }
 
     @Test
+    void everyRecoveryActionOfTheLibraryIsReadByItsNumber() {
+        for (RecoveryAction action : RecoveryAction.values()) {
+            nvml.gpu(1, "recoveryAction", action.ordinal());
+
+            assertThat(source.sample().get(1).recoveryAction()).isEqualTo(new Known<>(action));
+        }
+        nvml.gpu(1, "recoveryAction", 99);
+        assertThat(source.sample().get(1).recoveryAction()).isEqualTo(new Known<>(RecoveryAction.UNKNOWN));
+    }
+
+    @Test
     void changedRecoveryActionRequestsAPoll() {
         // When
         nvml.event(1, 0x8000, 0, -1).event(2, 0x4000, 0, -1);

@@ -17,5 +17,9 @@ public enum RecoveryAction {
     /** Recover the IMEX domain. */
     RECOVER_IMEX_DOMAIN,
     /** An action that is newer than this list. */
-    UNKNOWN
+    UNKNOWN,
+    /** Reset the bus of the GPU. */
+    BUS_RESET,
+    /** Reboot the whole system. */
+    SYSTEM_REBOOT
 }

@@ -1,6 +1,6 @@
 package io.gpufleet.nodedaemon.model.device;
 
-/** The driver's GPU recovery action (NVML field 230, in the order of its values 0 to 5). */
+/** The driver's GPU recovery action (NVML field 230, in the order of its values 0 to 7). */
 public enum RecoveryAction {
     /** No action. */
     NONE,
@@ -14,6 +14,10 @@ public enum RecoveryAction {
     DRAIN_AND_RESET,
     /** Recovery of the IMEX domain. */
     RECOVER_IMEX_DOMAIN,
+    /** Reset of the bus of the GPU. */
+    BUS_RESET,
+    /** Reboot of the whole system. */
+    SYSTEM_REBOOT,
     /** A value newer than this list. */
     UNKNOWN;
 
@@ -24,7 +28,7 @@ public enum RecoveryAction {
     public boolean requiresWithdrawal() {
         return switch (this) {
             case NONE, RECOVER_IMEX_DOMAIN -> false;
-            case GPU_RESET, NODE_REBOOT, DRAIN_P2P, DRAIN_AND_RESET, UNKNOWN -> true;
+            case GPU_RESET, NODE_REBOOT, DRAIN_P2P, DRAIN_AND_RESET, BUS_RESET, SYSTEM_REBOOT, UNKNOWN -> true;
         };
     }
 }

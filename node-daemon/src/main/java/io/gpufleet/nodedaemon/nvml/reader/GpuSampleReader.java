@@ -135,6 +135,8 @@ public record GpuSampleReader(Nvml nvml, ExpectedNvLinkCount baseline, NvLinkRat
             case 3 -> RecoveryAction.DRAIN_P2P;
             case 4 -> RecoveryAction.DRAIN_AND_RESET;
             case 5 -> RecoveryAction.RECOVER_IMEX_DOMAIN;
+            case 6 -> RecoveryAction.BUS_RESET;
+            case 7 -> RecoveryAction.SYSTEM_REBOOT;
             default -> RecoveryAction.UNKNOWN;
         };
     }
