@@ -271,12 +271,13 @@ public final class NodeReconciler {
             ObservedNode observed, DesiredNode desired, NodePatchPlan.AppliedMissing missing, boolean fromServer) {
         OverrideDetector.Detection detection = overrides.missing(observed, missing, fromServer);
         if (detection.repair().isPresent()
-                && NodePatchPlan.repair(detection.repair().get(), desired) instanceof NodePatchPlan.Patch patch) {
-            ObservedNode now = detection.repair().get();
+                && NodePatchPlan.repair(detection.repair().get().node(), desired)
+                        instanceof NodePatchPlan.Patch patch) {
+            ObservedNode now = detection.repair().get().node();
             counters.foreign.increment();
             LOG.atWarn()
                     .addKeyValue("node", now.name())
-                    .addKeyValue("manager", now.base().taintsManager())
+                    .addKeyValue("manager", detection.repair().get().remover())
                     .log("taint removed by a controller is applied again");
             return handleResponse(now, desired, patch, apply(now, patch, desired));
         }

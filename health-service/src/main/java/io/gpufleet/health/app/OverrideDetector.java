@@ -3,7 +3,6 @@ package io.gpufleet.health.app;
 import io.gpufleet.health.app.NodeClient.NodeResponse;
 import io.gpufleet.health.model.nodepatch.NodePatchPlan.AppliedMissing;
 import io.gpufleet.health.model.nodepatch.ObservedNode;
-import io.gpufleet.health.model.nodepatch.PatchBase;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,16 +28,40 @@ final class OverrideDetector {
     /** How often the taint of a node was applied again since then. */
     private record Repairs(Instant since, int count) {}
 
-    /** A taint that was missing in the first read. */
-    private record MissingTaint(Instant since, long revision, boolean reported) {}
+    /**
+     * A taint that was missing in the first read.
+     *
+     * @param remover field manager that wrote the taints last by then: until the second read others may write them, too
+     * @param byController true when that is a controller
+     */
+    private record MissingTaint(Instant since, long revision, String remover, boolean byController, boolean reported) {
+        MissingTaint(Instant since, AppliedMissing plan, ObservedNode observed) {
+            this(
+                    since,
+                    plan.revision(),
+                    plan.target().equals(AppliedMissing.TAINT) ? observed.base().taintRemover() : "",
+                    plan.removedByController(observed),
+                    false);
+        }
+
+        MissingTaint asReported() {
+            return new MissingTaint(since, revision, remover, byController, true);
+        }
+    }
+
+    /**
+     * A Node to which the taint has to be applied again.
+     *
+     * @param remover field manager that removed it
+     */
+    record Wiped(ObservedNode node, String remover) {}
 
     /**
      * Result of one read.
      *
      * @param outcome empty when the outcome of the node stays
-     * @param repair the Node to which the taint has to be applied again
      */
-    record Detection(Duration requeueAfter, Optional<NodeOutcome> outcome, Optional<ObservedNode> repair) {
+    record Detection(Duration requeueAfter, Optional<NodeOutcome> outcome, Optional<Wiped> repair) {
         Detection(Duration requeueAfter, Optional<NodeOutcome> outcome) {
             this(requeueAfter, outcome, Optional.empty());
         }
@@ -65,7 +88,7 @@ final class OverrideDetector {
         Instant now = clock.instant();
         MissingTaint missing = missingTaints.get(observed.name());
         if (missing == null || missing.revision() != plan.revision()) {
-            missingTaints.put(observed.name(), new MissingTaint(now, plan.revision(), false));
+            missingTaints.put(observed.name(), new MissingTaint(now, plan, observed));
             return new Detection(confirmAfter, Optional.of(new NodeOutcome.Missing(plan.target(), confirmAfter)));
         }
         Duration left = Duration.between(now, missing.since().plus(confirmAfter));
@@ -76,16 +99,15 @@ final class OverrideDetector {
         if (missing.reported() || confirmed.isEmpty()) {
             return new Detection(confirmAfter, Optional.empty());
         }
-        if (plan.removedByController(confirmed.get())) {
-            return removedByController(confirmed.get(), plan, now);
+        if (missing.byController()) {
+            return removedByController(confirmed.get(), plan, missing.remover(), now);
         }
-        missingTaints.put(observed.name(), new MissingTaint(missing.since(), missing.revision(), true));
-        boolean taint = plan.target().equals(AppliedMissing.TAINT);
-        report(observed.name(), plan, taint ? confirmed.get().base().taintsManager() : "");
+        missingTaints.put(observed.name(), missing.asReported());
+        report(observed.name(), plan, missing.remover());
         return new Detection(confirmAfter, Optional.of(new NodeOutcome.RemovedManually(plan.target())));
     }
 
-    private Detection removedByController(ObservedNode observed, AppliedMissing plan, Instant now) {
+    private Detection removedByController(ObservedNode observed, AppliedMissing plan, String remover, Instant now) {
         Repairs done = repairs.compute(
                 observed.name(),
                 (_, known) -> known == null || !now.isBefore(known.since().plus(REPAIRS_WITHIN))
@@ -93,16 +115,14 @@ final class OverrideDetector {
                         : new Repairs(known.since(), known.count() + 1));
         if (done.count() <= MAX_REPAIRS) {
             missingTaints.remove(observed.name());
-            return new Detection(confirmAfter, Optional.empty(), Optional.of(observed));
+            return new Detection(confirmAfter, Optional.empty(), Optional.of(new Wiped(observed, remover)));
         }
-        String manager = observed.base().taintsManager();
         return new Detection(
-                REPAIRS_WITHIN, Optional.of(new NodeOutcome.RemovedByController(plan.target(), manager, MAX_REPAIRS)));
+                REPAIRS_WITHIN, Optional.of(new NodeOutcome.RemovedByController(plan.target(), remover, MAX_REPAIRS)));
     }
 
-    private void report(String node, AppliedMissing plan, String manager) {
-        // Our own name stands there when nothing is left of the list.
-        String by = manager.isEmpty() || manager.equals(PatchBase.FIELD_MANAGER) ? "unknown" : manager;
+    private void report(String node, AppliedMissing plan, String remover) {
+        String by = remover.isEmpty() ? "unknown" : remover;
         signals.overrideObserved(node, plan.target(), by, plan.revision()).whenComplete((_, failed) -> {
             if (failed != null) {
                 missingTaints.remove(node);

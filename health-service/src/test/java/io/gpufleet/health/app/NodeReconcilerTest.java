@@ -164,6 +164,33 @@ class NodeReconcilerTest {
     }
 
     @Test
+    void removalCountsForTheClientThatWroteTheTaintsFirstNotForALaterWriter() {
+        reconcile();
+        nodes.setTaintsBy("kubectl-taint", BUSY);
+        reconcile();
+
+        nodes.setTaintsBy("autoscaler");
+        clock.advance(Duration.ofSeconds(10));
+        reconcile();
+
+        assertThat(signals.removedBy).containsExactly("kubectl-taint");
+        assertThat(nodes.node().unhealthyTaint()).isEmpty();
+    }
+
+    @Test
+    void removalThatKubernetesHidesByATaintOfItsOwnIsAnOverride() {
+        reconcile();
+        nodes.setTaintsBy("kube-controller-manager", BUSY);
+
+        reconcile();
+        clock.advance(Duration.ofSeconds(10));
+        reconcile();
+
+        assertThat(signals.removedBy).containsExactly("unknown");
+        assertThat(nodes.node().unhealthyTaint()).isEmpty();
+    }
+
+    @Test
     void taintThatAControllerRemovesIsAppliedAgainThreeTimesAndThenReported() {
         reconcile();
         for (int repair = 0; repair < 3; repair++) {

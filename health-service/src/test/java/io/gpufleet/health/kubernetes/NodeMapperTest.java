@@ -46,10 +46,16 @@ class NodeMapperTest {
 
     @Test
     void clientsOfPeopleAreNoControllers() {
-        assertThat(base("kubectl-edit").taintsWrittenByController()).isFalse();
-        assertThat(base("k9s").taintsWrittenByController()).isFalse();
-        assertThat(base("sweeper").taintsWrittenByController()).isTrue();
-        assertThat(base("octopus").taintsWrittenByController()).isTrue();
+        assertThat(base("kubectl-edit").taintRemovedByController()).isFalse();
+        assertThat(base("k9s").taintRemovedByController()).isFalse();
+        assertThat(base("sweeper").taintRemovedByController()).isTrue();
+        assertThat(base("octopus").taintRemovedByController()).isTrue();
+    }
+
+    @Test
+    void controllersOfKubernetesRemoveNoTaintsOfOthers() {
+        assertThat(base("kube-controller-manager").taintRemovedByController()).isFalse();
+        assertThat(base("kube-controller-manager").taintRemover()).isEmpty();
     }
 
     @Test

@@ -32,7 +32,7 @@ public sealed interface NodePatchPlan {
 
         /** True when a controller removed it; of a cordon that is removed Kubernetes does not tell who removed it. */
         public boolean removedByController(ObservedNode node) {
-            return target.equals(TAINT) && node.base().taintsWrittenByController();
+            return target.equals(TAINT) && node.base().taintRemovedByController();
         }
     }
 

@@ -2,6 +2,7 @@ package io.gpufleet.health.model.nodepatch;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,13 @@ public record PatchBase(
     private static final List<String> CLIENTS_OF_PEOPLE =
             List.of("kubectl", "oc", "k9s", "lens", "node-fetch", "headlamp", "freelens", "mozilla", "curl");
 
+    /**
+     * Writers that change their own taints only, each time against the version that they read: Kubernetes adds and removes
+     * {@code node.kubernetes.io/…} at once when a Node is uncordoned or ready again, often just after somebody removed a taint.
+     */
+    private static final Set<String> WRITERS_OF_OWN_TAINTS =
+            Set.of(FIELD_MANAGER, "kube-controller-manager", "cloud-controller-manager");
+
     /** An object of which the manager of the taints is not known. */
     public PatchBase(
             String resourceVersion, @Nullable String applied, boolean labels, boolean annotations, boolean spec) {
@@ -49,11 +57,15 @@ public record PatchBase(
         this(resourceVersion, applied, labels, annotations, spec, taintsManager, "");
     }
 
-    /** True when another controller wrote the taints last. */
-    public boolean taintsWrittenByController() {
-        String name = taintsManager.toLowerCase(Locale.ROOT);
+    /** Field manager that removed a taint which is missing; empty where the last writer of the taints says nothing about it. */
+    public String taintRemover() {
+        return WRITERS_OF_OWN_TAINTS.contains(taintsManager) ? "" : taintsManager;
+    }
+
+    /** True when a controller removed a taint which is missing. */
+    public boolean taintRemovedByController() {
+        String name = taintRemover().toLowerCase(Locale.ROOT);
         return !name.isEmpty()
-                && !name.equals(FIELD_MANAGER)
                 && CLIENTS_OF_PEOPLE.stream().noneMatch(client -> name.equals(client) || name.startsWith(client + "-"));
     }
 
