@@ -22,6 +22,7 @@ import io.gpufleet.proto.inventory.v1.MigMode;
 import io.gpufleet.proto.inventory.v1.MigStrategy;
 import io.gpufleet.proto.inventory.v1.NodeAnnounced;
 import io.gpufleet.proto.inventory.v1.NodeDeparted;
+import io.gpufleet.proto.telemetry.v1.TelemetrySampled;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.EventType;
@@ -167,6 +168,12 @@ public final class DaemonEventProducer implements AutoCloseable {
             allocated.addDeviceIds(gpu(index));
         }
         return send(Topic.ALLOCATION, EventType.DEVICES_ALLOCATED, allocated.build(), at);
+    }
+
+    /** Sends the samples of now, which are the daemon's heartbeat, too. */
+    public DaemonEventProducer sample() {
+        var sampled = TelemetrySampled.newBuilder().setBootId(bootId).build();
+        return send(Topic.TELEMETRY, EventType.TELEMETRY_SAMPLED, sampled, Instant.now());
     }
 
     /** Reports all holders: the pod of each GPU that is held, in the namespace {@code ml}. */
