@@ -39,7 +39,11 @@ public final class FleetEvents implements AutoCloseable {
     private static final String PLACEHOLDER = "a0a0a0a0";
 
     private static final String ANNOUNCED = new String(Codec.toJson(announced()), UTF_8);
-    private static final String HELD = new String(Codec.toJson(held()), UTF_8);
+    /** Each has another pod on one GPU than the one before, the first another one than the last. */
+    private static final List<String> HELD = IntStream.range(0, 8)
+            .mapToObj(round -> new String(Codec.toJson(held(round)), UTF_8))
+            .toList();
+
     private static final List<String> FAULTS = IntStream.range(0, 8)
             .mapToObj(gpu -> new String(Codec.toJson(observed(fault(gpu, 31))), UTF_8))
             .toList();
@@ -55,6 +59,9 @@ public final class FleetEvents implements AutoCloseable {
 
     private final Codec codec = new Codec(CLUSTER, new Topics(Topics.DEFAULT_PREFIX));
     private final int nodes;
+    /** How often the holders of a node have changed. */
+    private final int[] rounds;
+
     private final Map<Topic, int[]> sequences = new EnumMap<>(Topic.class);
     private final long epoch = System.currentTimeMillis();
     private final Instant time = Instant.now();
@@ -66,6 +73,7 @@ public final class FleetEvents implements AutoCloseable {
     /** Writes to the broker as the daemons of so many nodes. */
     public FleetEvents(String bootstrap, int nodes) {
         this.nodes = nodes;
+        this.rounds = new int[nodes];
         this.compressed = new RecordSender(bootstrap, "gzip");
         this.plain = new RecordSender(bootstrap, "none");
     }
@@ -81,7 +89,27 @@ public final class FleetEvents implements AutoCloseable {
     /** Four GPUs of every node have a holder. */
     void holdAll() {
         for (int node = 0; node < nodes; node++) {
-            send(EventType.DEVICES_HELD, Topic.ALLOCATION, node, HELD);
+            send(EventType.DEVICES_HELD, Topic.ALLOCATION, node, HELD.getFirst());
+        }
+        flush();
+    }
+
+    /** A tenth announcements as before, nine tenths snapshots of holders, each with a pod that was not there before; every node in turn. */
+    void change(int events) {
+        for (int i = 0; i < events; i++) {
+            int node = nodeOf(i, nodes);
+            if (i % 10 == 0) {
+                send(EventType.NODE_ANNOUNCED, Topic.INVENTORY, node, ANNOUNCED);
+            } else {
+                int round = ++rounds[node];
+                // A pod has a GPU for four seconds: an interval without length is none.
+                send(
+                        EventType.DEVICES_HELD,
+                        Topic.ALLOCATION,
+                        node,
+                        HELD.get(round % HELD.size()),
+                        time.plusSeconds(round));
+            }
         }
         flush();
     }
@@ -106,15 +134,19 @@ public final class FleetEvents implements AutoCloseable {
     /** One event of the mix by its number; sent at the latest by {@link #flush}. */
     public void ofMix(long number) {
         int kind = (int) (number % 100);
-        // Coprime with a hundred, so that every node gets every kind.
-        int node = (int) (number * 7919L % nodes);
+        int node = nodeOf(number, nodes);
         if (kind == 0) {
             send(EventType.NODE_ANNOUNCED, Topic.INVENTORY, node, ANNOUNCED);
         } else if (kind < 10) {
-            send(EventType.DEVICES_HELD, Topic.ALLOCATION, node, HELD);
+            send(EventType.DEVICES_HELD, Topic.ALLOCATION, node, HELD.getFirst());
         } else {
             send(EventType.FAULT_OBSERVED, Topic.HEALTH, node, FAULTS.get((int) (number % 8)));
         }
+    }
+
+    /** Every node once in each round, and by another event of the mix each time, also where a hundred divides their number. */
+    static int nodeOf(long number, int nodes) {
+        return (int) ((number + number / nodes) * 7919L % nodes);
     }
 
     /** Name of a node. */
@@ -161,6 +193,10 @@ public final class FleetEvents implements AutoCloseable {
     }
 
     private void send(EventType type, Topic topic, int index, String template) {
+        send(type, topic, index, template, time);
+    }
+
+    private void send(EventType type, Topic topic, int index, String template, Instant at) {
         String node = node(index);
         int sequence = ++sequences.computeIfAbsent(topic, _ -> new int[nodes])[index];
         var envelope = new Envelope(
@@ -169,7 +205,7 @@ public final class FleetEvents implements AutoCloseable {
                 type,
                 "",
                 node,
-                new EventTime(time, time, 0),
+                new EventTime(at, at, 0),
                 "");
         String digits = HexFormat.of().toHexDigits(index, 8);
         byte[] json = template.replace(PLACEHOLDER, digits).getBytes(UTF_8);
@@ -207,13 +243,13 @@ public final class FleetEvents implements AutoCloseable {
         return open.build();
     }
 
-    private static Message held() {
+    private static Message held(int round) {
         var held = DevicesHeld.newBuilder().setBootId(BOOT).setComplete(true);
         for (int i = 0; i < 4; i++) {
             String uuid = "GPU-" + PLACEHOLDER + "-0000-4000-8000-00000000000" + i;
             held.addHolders(Holder.newBuilder()
                     .setNamespace("team-a")
-                    .setPod("train-" + PLACEHOLDER + "-" + i)
+                    .setPod("train-" + PLACEHOLDER + "-" + i + "-" + (round + 3 - i) / 4 % 2)
                     .setContainer("main")
                     .setResource("nvidia.com/gpu")
                     .addDevices(HeldDevice.newBuilder()

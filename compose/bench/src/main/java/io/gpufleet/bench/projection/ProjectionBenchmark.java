@@ -11,12 +11,16 @@ import java.util.function.Consumer;
 
 /**
  * Benchmark of the three services on a fleet of many nodes, one after the other on a broker with the log of that fleet, another
- * one for each number of cores: the states of all nodes made, restored, and the usual mix of events folded. Last a projection
- * that does almost nothing on the inputs of the health-service, whose states it replaces.
+ * one for each number of cores: the states of all nodes made, restored, and events folded. The health-service gets the usual
+ * mix, and after it a projection that does almost nothing on the same inputs, whose states it replaces; the other two, of whose
+ * inputs that mix has a tenth, get as many of their own.
  */
 public final class ProjectionBenchmark implements Benchmark {
     /** In this order, so that the verdicts of one are no input of the others. */
     private static final List<Program> SERVICES = List.of(Program.ALLOCATION, Program.INVENTORY, Program.HEALTH);
+
+    /** Part of the mix that is an input of the others than the health-service. */
+    private static final double OF_ALL = 0.1;
 
     private final Path tree;
     private final int nodes;
@@ -58,8 +62,13 @@ public final class ProjectionBenchmark implements Benchmark {
         try (var environment = ServiceEnvironment.start(tree, "bench-fold", nodes)) {
             environment.define(tree);
             begin(environment, !oneCore, measurements, log);
-            fold(environment, oneCore, measurements, log);
+            environment.events().mix(events);
+            fold(Program.HEALTH, events, environment, oneCore, measurements, log);
             floor(environment, oneCore, measurements, log);
+            environment.events().change(events);
+            double waiting = events * (1 + 2 * OF_ALL);
+            fold(Program.ALLOCATION, waiting, environment, oneCore, measurements, log);
+            fold(Program.INVENTORY, waiting, environment, oneCore, measurements, log);
         }
     }
 
@@ -81,18 +90,20 @@ public final class ProjectionBenchmark implements Benchmark {
         }
     }
 
-    /** Every service restores its states and works off a new mix. */
+    /** The service restores its states and works off what waits for it. */
     private void fold(
-            ServiceEnvironment environment, boolean oneCore, Measurements measurements, Consumer<String> steps)
+            Program service,
+            double waiting,
+            ServiceEnvironment environment,
+            boolean oneCore,
+            Measurements measurements,
+            Consumer<String> steps)
             throws InterruptedException {
-        environment.events().mix(events);
-        for (Program service : SERVICES) {
-            steps.accept(name(service) + ": restoring and folding on "
-                    + cores(oneCore).replace('-', ' '));
-            try (var running =
-                    ServiceUnderLoad.start(environment.launcher(), environment.planned(service), oneCore, mebibytes)) {
-                fold(running, own(service), prefix(service), cores(oneCore), measurements);
-            }
+        steps.accept(
+                name(service) + ": restoring and folding on " + cores(oneCore).replace('-', ' '));
+        try (var running =
+                ServiceUnderLoad.start(environment.launcher(), environment.planned(service), oneCore, mebibytes)) {
+            fold(running, waiting, prefix(service), cores(oneCore), measurements);
         }
     }
 
@@ -109,14 +120,14 @@ public final class ProjectionBenchmark implements Benchmark {
                 FloorProcess.command(environment.launcher(), health),
                 oneCore,
                 mebibytes)) {
-            fold(running, own(Program.HEALTH), "fold.floor.", cores(oneCore), measurements);
+            fold(running, events, "fold.floor.", cores(oneCore), measurements);
         }
     }
 
     private static void fold(
-            ServiceUnderLoad running, double events, String prefix, String cores, Measurements measurements)
+            ServiceUnderLoad running, double waiting, String prefix, String cores, Measurements measurements)
             throws InterruptedException {
-        ServiceUnderLoad.Work work = running.work(events);
+        ServiceUnderLoad.Work work = running.workOff(waiting);
         measurements.add(prefix + "restore." + cores, running.restoreSeconds(), "s");
         measurements.add(prefix + "events." + cores, work.perSecond(), "1/s");
         measurements.add(prefix + "events-per-cpu-second." + cores, work.perCpuSecond(), "1/s");
@@ -125,11 +136,6 @@ public final class ProjectionBenchmark implements Benchmark {
 
     private static String cores(boolean oneCore) {
         return oneCore ? "one-core" : "all-cores";
-    }
-
-    /** How many events of the mix are an input of the service. */
-    private double own(Program service) {
-        return events * (service == Program.HEALTH ? 0.91 : 0.10);
     }
 
     private static String name(Program service) {

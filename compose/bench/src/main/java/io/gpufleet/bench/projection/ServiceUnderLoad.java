@@ -73,6 +73,16 @@ public final class ServiceUnderLoad implements AutoCloseable {
         }
     }
 
+    /** How many events are applied at a time, by the clock and by the processor time of the process. */
+    private record Reading(double applied, long nanos, Duration cpu) {
+        private Work since(Reading first) {
+            return new Work(
+                    applied - first.applied,
+                    (nanos - first.nanos) / 1e9,
+                    cpu.minus(first.cpu).toNanos() / 1e9);
+        }
+    }
+
     private final FleetState.FleetProcess process;
     private final ProcessHandle handle;
     private final Semaphore never = new Semaphore(0);
@@ -132,31 +142,35 @@ public final class ServiceUnderLoad implements AutoCloseable {
 
     /** Waits until so many events are applied, for as long as further ones are. */
     public Work work(double events) throws InterruptedException {
-        long progressed = System.nanoTime();
-        double last = 0;
-        double first = 0;
-        long begun = 0;
-        Duration cpu = Duration.ZERO;
-        while (System.nanoTime() - progressed < TIMEOUT.toNanos() && handle.isAlive()) {
-            double done = applied();
-            long now = System.nanoTime();
-            if (begun == 0 && done > 0) {
-                first = done;
-                begun = now;
-                cpu = cpu();
+        return work(events, Duration.ZERO);
+    }
+
+    /** Waits until so many events are applied and no further one is; from the first event to the last. */
+    public Work workOff(double least) throws InterruptedException {
+        return work(least, REST);
+    }
+
+    private Work work(double events, Duration rest) throws InterruptedException {
+        Reading first = reading();
+        Reading last = first;
+        while (System.nanoTime() - last.nanos() < TIMEOUT.toNanos() && handle.isAlive()) {
+            Reading now = reading();
+            if (now.applied() > last.applied()) {
+                first = first.applied() == 0 ? now : first;
+                last = now;
             }
-            if (done >= events) {
-                return new Work(
-                        done - first, (now - begun) / 1e9, cpu().minus(cpu).toNanos() / 1e9);
-            }
-            if (done > last) {
-                last = done;
-                progressed = now;
+            if (last.applied() >= events && now.nanos() - last.nanos() >= rest.toNanos()) {
+                return last.since(first);
             }
             pause();
         }
         throw new IllegalStateException(process.name() + " ended, or applied no event for " + TIMEOUT.toMinutes()
-                + " min after " + (long) last + " of " + (long) events + "; see " + process.log());
+                + " min after " + (long) last.applied() + " of " + (long) events + "; see " + process.log());
+    }
+
+    private Reading reading() throws InterruptedException {
+        double applied = applied();
+        return new Reading(applied, System.nanoTime(), cpu());
     }
 
     /** Waits until it has worked off what its inputs and its own work caused. */
