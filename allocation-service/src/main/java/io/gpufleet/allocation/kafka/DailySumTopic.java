@@ -43,7 +43,7 @@ public final class DailySumTopic implements TopicListener {
 
     /** Starts the thread that reads the whole topic, and what is appended, until it is closed. */
     public static TopicFollower follow(KafkaClients kafka, Codec codec, DailySums sums, Clock clock) {
-        var followed = new TopicFollower.Followed(Topic.USAGE_DAILY, EVERYTHING);
+        var followed = new TopicFollower.Followed(Topic.USAGE_DAILY, EVERYTHING, "allocation-service");
         return TopicFollower.start(kafka, codec, followed, new DailySumTopic(sums), clock);
     }
 

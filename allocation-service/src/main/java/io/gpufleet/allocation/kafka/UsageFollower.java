@@ -26,7 +26,7 @@ public final class UsageFollower implements TopicListener {
 
     /** Starts the thread, which reads until it is closed and starts over after a failure. */
     public static TopicFollower start(KafkaClients kafka, Codec codec, UsageLog log, Clock clock) {
-        var followed = new TopicFollower.Followed(Topic.USAGE, UsageLog.RETENTION);
+        var followed = new TopicFollower.Followed(Topic.USAGE, UsageLog.RETENTION, "allocation-service");
         return TopicFollower.start(kafka, codec, followed, new UsageFollower(log), clock);
     }
 

@@ -29,7 +29,7 @@ public final class DecisionFollower implements TopicListener {
 
     /** Starts the thread, which reads until it is closed and starts over after a failure. */
     public static TopicFollower start(KafkaClients kafka, Codec codec, IncidentStore store, Clock clock) {
-        var followed = new TopicFollower.Followed(Topic.DECISIONS, IncidentLog.RETENTION);
+        var followed = new TopicFollower.Followed(Topic.DECISIONS, IncidentLog.RETENTION, "health-service");
         return TopicFollower.start(kafka, codec, followed, new DecisionFollower(store), clock);
     }
 

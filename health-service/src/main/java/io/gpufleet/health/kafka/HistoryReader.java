@@ -194,6 +194,8 @@ public final class HistoryReader {
     private KafkaConsumer<String, byte[]> consumer() {
         var settings = kafka.properties("policy-history");
         settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        // A history with a hole in it would be taken for the whole one: whoever reads says so, and may read again.
+        settings.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         settings.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, "10000");
         return new KafkaConsumer<>(settings, new StringDeserializer(), new ByteArrayDeserializer());
     }

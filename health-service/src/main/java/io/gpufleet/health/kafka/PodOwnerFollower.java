@@ -26,7 +26,7 @@ public final class PodOwnerFollower implements TopicListener {
 
     /** Starts the thread, which reads until it is closed and starts over after a failure. */
     public static TopicFollower start(KafkaClients kafka, Codec codec, PodOwners owners, Clock clock) {
-        var followed = new TopicFollower.Followed(Topic.SIGNALS, SINCE);
+        var followed = new TopicFollower.Followed(Topic.SIGNALS, SINCE, "health-service");
         return TopicFollower.start(kafka, codec, followed, new PodOwnerFollower(owners), clock);
     }
 

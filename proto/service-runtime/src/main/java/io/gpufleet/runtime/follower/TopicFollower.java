@@ -1,5 +1,6 @@
 package io.gpufleet.runtime.follower;
 
+import io.gpufleet.runtime.rights.RequiredRights;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
 import io.gpufleet.wire.KafkaClients;
@@ -15,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
@@ -24,7 +26,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reads the committed events of a topic: those of a time before the start, then what is appended. Skips what is unreadable,
- * and, with an error in the log, what its listener cannot take; anything else that fails is tried again.
+ * and, with an error in the log, what its listener cannot take or retention removed; anything else that fails is tried again.
  */
 public final class TopicFollower implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TopicFollower.class);
@@ -39,8 +41,9 @@ public final class TopicFollower implements AutoCloseable {
      * Topics that are read.
      *
      * @param since how far before the start, by append time
+     * @param service name of the service that reads, whose principal needs the right
      */
-    public record Followed(Topic topic, Duration since) {}
+    public record Followed(Topic topic, Duration since, String service) {}
 
     private final KafkaClients kafka;
     private final Codec codec;
@@ -89,7 +92,9 @@ public final class TopicFollower implements AutoCloseable {
 
     /** One line for each kind of failure, however often it is tried again. */
     private void retry(RuntimeException failed) {
-        String reason = String.valueOf(failed.getMessage());
+        String reason = RequiredRights.toRead(followed.service(), codec.topics().name(followed.topic()))
+                .refused(failed)
+                .orElseGet(() -> String.valueOf(failed.getMessage()));
         if (open) {
             if (!reason.equals(failure)) {
                 LOG.atWarn()
@@ -107,7 +112,7 @@ public final class TopicFollower implements AutoCloseable {
         listener.started();
         boolean loaded = false;
         while (open) {
-            ConsumerRecords<String, byte[]> records = consumer.poll(POLL);
+            ConsumerRecords<String, byte[]> records = poll(consumer);
             records.forEach(rec -> {
                 if (codec.decode(rec) instanceof DecodedRecord.Event event) {
                     react(event);
@@ -123,6 +128,34 @@ public final class TopicFollower implements AutoCloseable {
                 pause(REST);
             }
         }
+    }
+
+    private ConsumerRecords<String, byte[]> poll(KafkaConsumer<String, byte[]> consumer) {
+        try {
+            return consumer.poll(POLL);
+        } catch (OffsetOutOfRangeException gone) {
+            readOn(consumer, gone);
+            return ConsumerRecords.empty();
+        }
+    }
+
+    /** After what retention removed before it was read; another topic of the same name is one to begin anew with. */
+    private static void readOn(KafkaConsumer<String, byte[]> consumer, OffsetOutOfRangeException gone) {
+        Map<TopicPartition, Long> wanted = gone.offsetOutOfRangePartitions();
+        Map<TopicPartition, Long> beginnings = consumer.beginningOffsets(wanted.keySet());
+        wanted.forEach((partition, offset) -> {
+            long beginning = beginnings.getOrDefault(partition, 0L);
+            if (beginning < offset) {
+                throw new IllegalStateException("topic is shorter than what was read of it: it is read anew", gone);
+            }
+            LOG.atError()
+                    .addKeyValue("topic", partition.topic())
+                    .addKeyValue("partition", partition.partition())
+                    .addKeyValue("offset", offset)
+                    .addKeyValue("skipped", beginning - offset)
+                    .log("broker no longer has this offset, reading from the beginning of what it has");
+            consumer.seek(partition, beginning);
+        });
     }
 
     private void react(DecodedRecord.Event event) {
@@ -150,6 +183,7 @@ public final class TopicFollower implements AutoCloseable {
 
     private KafkaConsumer<String, byte[]> consumer() {
         var settings = kafka.properties(name(followed));
+        settings.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         return new KafkaConsumer<>(settings, new StringDeserializer(), new ByteArrayDeserializer());
     }

@@ -53,6 +53,11 @@ public record RequiredRights(String service, String group, Map<String, Set<AclOp
         return new RequiredRights(service, group, needed);
     }
 
+    /** The right of a service to a topic that it reads beside its projection, in no group. */
+    public static RequiredRights toRead(String service, String topic) {
+        return new RequiredRights(service, "", Map.of(topic, EnumSet.of(AclOperation.READ)));
+    }
+
     private static void add(Map<String, Set<AclOperation>> needed, String topic, AclOperation operation) {
         needed.computeIfAbsent(topic, _ -> EnumSet.noneOf(AclOperation.class)).add(operation);
     }
