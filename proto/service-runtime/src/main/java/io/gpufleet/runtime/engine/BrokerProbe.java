@@ -118,12 +118,12 @@ final class BrokerProbe implements AutoCloseable {
     }
 
     /**
-     * Ids of the topics that this projection needs, by full name. Throws {@link TopicsUnavailableException} while one is
+     * Ids of the topics that this service needs, by full name. Throws {@link TopicsUnavailableException} while one is
      * missing, {@link ProjectionStoppedException} when one has another number of partitions than the catalogue says.
      */
     static Map<String, String> check(EngineParts<?> parts, Admin admin) {
         Topics topics = parts.codec().topics();
-        Set<Topic> needed = needed(parts.spec());
+        Set<Topic> needed = needed(parts.spec(), parts.config().sent());
         Map<String, TopicDescription> found = describe(parts, admin, needed);
         Map<String, String> ids = new HashMap<>();
         for (Topic topic : needed) {
@@ -204,10 +204,11 @@ final class BrokerProbe implements AutoCloseable {
         }
     }
 
-    private static Set<Topic> needed(ProjectionSpec spec) {
+    private static Set<Topic> needed(ProjectionSpec spec, Set<Topic> sent) {
         Set<Topic> needed = EnumSet.of(spec.changelog(), Topic.ELECTION, Topic.DEADLETTER);
         needed.addAll(spec.read());
         needed.addAll(spec.outputs());
+        needed.addAll(sent);
         return needed;
     }
 

@@ -13,7 +13,7 @@ import java.util.Set;
  * Where an engine runs: its settings, the topics and their codec, the broker, and the clock.
  *
  * @param brokerClock learns the broker's time from the engine's commits; its {@link BrokerClock#corrected()} is for an actor
- * @param sent topics that the service writes to beside its projection: a missing right to one is a reason not to be ready
+ * @param sent topics that the service writes to beside its projection: a missing one, or right to one, is a reason not to be ready
  */
 public record EngineConfig(
         ProjectionSettings settings, Codec codec, KafkaClients kafka, BrokerClock brokerClock, Set<Topic> sent) {

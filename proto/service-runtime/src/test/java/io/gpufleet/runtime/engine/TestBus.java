@@ -145,6 +145,13 @@ final class TestBus {
         return ProjectionEngine.start(config, projection, projection, listener, _ -> {});
     }
 
+    /** Of a service that writes to further topics beside its projection. */
+    ProjectionEngine<NodeHealthState> start(String instance, CountingProjection projection, Set<Topic> sent) {
+        var config = new EngineConfig(
+                settings(instance), codec, KafkaClients.plain(broker.bootstrap()), Clock.systemUTC(), sent);
+        return ProjectionEngine.start(config, projection, projection, StateListener.none(), _ -> {});
+    }
+
     /** With the session and the lease of a real service. */
     ProjectionEngine<NodeHealthState> startAsShipped(String instance, CountingProjection projection) {
         var settings = new ProjectionSettings("counting", instance, instance + ":9090", ProjectionSettings.SESSION);

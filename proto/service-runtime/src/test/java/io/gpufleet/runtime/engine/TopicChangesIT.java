@@ -3,13 +3,19 @@ package io.gpufleet.runtime.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.proto.health.v1.NodeHealthState;
+import io.gpufleet.runtime.projection.Effects;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.ReplicaRole;
+import io.gpufleet.runtime.projection.States;
 import io.gpufleet.wire.Topic;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
@@ -21,6 +27,8 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Topics that change under a leader: noticed, with a clear end or a counted skip, never a silent wait. */
 @NullMarked
@@ -103,15 +111,42 @@ class TopicChangesIT {
     }
 
     @Test
-    void inputThatGetsMorePartitionsEndsTheProjectionWithOneLine() throws Exception {
+    void deletedTopicThatIsWrittenBesideTheProjectionIsNamedInReadinessToo() throws Exception {
+        try (var admin = admin()) {
+            create(admin, Topic.USAGE_DAILY);
+            try (var engine = bus.start("health-service-0", projection, Set.of(Topic.USAGE_DAILY))) {
+                // Given
+                await().until(() ->
+                        engine.active() && engine.readinessFailures().isEmpty());
+
+                // When
+                delete(admin, Topic.USAGE_DAILY);
+
+                // Then
+                String missing = "topic " + bus.topics.name(Topic.USAGE_DAILY) + " is missing";
+                await().until(() -> engine.readinessFailures().toString().contains(missing));
+
+                // And it goes on by itself
+                create(admin, Topic.USAGE_DAILY);
+                await().until(() ->
+                        engine.active() && engine.readinessFailures().isEmpty());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Topic.class,
+            names = {"HEALTH", "DECISIONS", "HEALTH_STATE"})
+    void inputOutputOrChangelogThatGetsMorePartitionsEndsTheProjectionWithOneLine(Topic topic) throws Exception {
         try (var engine = bus.start("health-service-0", projection);
                 var admin = admin()) {
             // Given
             await().until(engine::active);
 
             // When nodes may have another partition from now on
-            String name = bus.topics.name(Topic.HEALTH);
-            int more = Topic.HEALTH.partitions() + 1;
+            String name = bus.topics.name(topic);
+            int more = topic.partitions() + 1;
             admin.createPartitions(Map.of(name, NewPartitions.increaseTo(more)))
                     .all()
                     .get();
@@ -119,7 +154,7 @@ class TopicChangesIT {
             // Then
             await().until(() -> engine.role() == ReplicaRole.STOPPED);
             assertThat(engine.failure().orElseThrow())
-                    .contains(name, String.valueOf(more), String.valueOf(Topic.HEALTH.partitions()));
+                    .contains(name, String.valueOf(more), String.valueOf(topic.partitions()));
         }
     }
 
@@ -141,6 +176,42 @@ class TopicChangesIT {
                 assertThat(engine.counters().get("skipped_offsets")).isEqualTo(4);
                 assertThat(engine.counters().get("missed")).isEqualTo(4);
             }
+        }
+    }
+
+    @Test
+    void recordsThatRetentionRemovesUnderALeaderAreCountedAndTheRestIsRead() throws Exception {
+        var begun = new CountDownLatch(1);
+        var slow = new CountDownLatch(1);
+        var waiting = new CountingProjection() {
+            @Override
+            public Effects<NodeHealthState> on(States<NodeHealthState> states, Inbound input, Instant now) {
+                begun.countDown();
+                await().until(() -> slow.getCount() == 0);
+                return super.on(states, input, now);
+            }
+        };
+        try (var node = new NodeEventProducer(bus, "n1", 1000, "b1");
+                var admin = admin();
+                var engine = bus.start("health-service-0", waiting)) {
+            // Given a leader that is behind
+            node.send(node.fault("GPU-1", 79, ""));
+            await().until(() -> begun.getCount() == 0);
+
+            // When what comes meanwhile is removed from the log, but for what comes last
+            for (int i = 0; i < 5; i++) {
+                fourEventsComeAndAreRemoved(node, admin);
+            }
+            node.send(node.fault("GPU-3", 79, ""));
+            slow.countDown();
+
+            // Then each is read, or counted; a fetch that was under way may have brought the first ones
+            await().until(() ->
+                    engine.counters().get("events") + engine.counters().get("missed") == 22);
+            assertThat(engine.counters().get("skipped_offsets"))
+                    .isPositive()
+                    .isEqualTo(engine.counters().get("missed"));
+            assertThat(waiting.applied.getLast().eventId()).isEqualTo("n1/1000/health/22");
         }
     }
 
