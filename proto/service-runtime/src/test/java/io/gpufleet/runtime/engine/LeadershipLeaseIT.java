@@ -2,6 +2,7 @@ package io.gpufleet.runtime.engine;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.proto.health.v1.NodeHealthState;
@@ -161,6 +162,7 @@ class LeadershipLeaseIT {
                     .orElseThrow());
             assertThat(Duration.ofMillis(age)).isLessThan(Duration.ofMinutes(5));
             assertThat(engine.readinessFailures().toString()).contains("our clock differs from the broker's by");
+            assertThat(engine.counters().get("clock_offset_milliseconds")).isCloseTo(-660_000L, within(10_000L));
         }
     }
 
