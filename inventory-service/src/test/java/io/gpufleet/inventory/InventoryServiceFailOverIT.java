@@ -114,6 +114,7 @@ class InventoryServiceFailOverIT {
 
         // Then it stands down although the call still hangs, and the other one does its work
         await().atMost(TIMEOUT).until(() -> first.hasMetric(STANDBY));
+        await().atMost(TIMEOUT).until(() -> first.get("/readyz").body().contains("has not answered for"));
         awaitLabel(0, "h100");
         daemons.getFirst().announce(TestGpus.a100(2));
         awaitLabel(0, "a100");
