@@ -22,6 +22,8 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.function.UnaryOperator;
 
 /** Joins the topics of the fleet into one state per node, and publishes changed views to history and settings. */
@@ -30,6 +32,10 @@ public final class InventoryProjection implements Projection<NodeState> {
     private static final Duration LINGER = Duration.ofMillis(200);
 
     private final NodeTimers timers;
+    /** Views that are on their way to the history: the same message is the state on the changelog, and encoded once. */
+    private final ConcurrentMap<String, Viewed> viewed = new ConcurrentHashMap<>();
+
+    private record Viewed(NodeState state, NodeView view) {}
 
     /** A projection whose memory beside the states is {@code timers}. */
     public InventoryProjection(NodeTimers timers) {
@@ -59,11 +65,13 @@ public final class InventoryProjection implements Projection<NodeState> {
 
     @Override
     public Message write(String node, NodeState state) {
-        return NodeViewMapper.wire(state);
+        Viewed last = viewed.remove(node);
+        return last != null && last.state() == state ? last.view() : NodeViewMapper.wire(state);
     }
 
     @Override
     public void restarted(States<NodeState> states, Instant now) {
+        viewed.clear();
         timers.restart(nodes(states).stream().map(NodeState::name).toList(), now);
     }
 
@@ -99,7 +107,7 @@ public final class InventoryProjection implements Projection<NodeState> {
         NodeState before = node(states, key);
         NodeState after = timers.delta(key).map(before::apply).orElse(before);
         return after == before && timers.snapshotDue(key) && !before.isEmpty()
-                ? Effects.publish(List.of(history(before, now)))
+                ? Effects.publish(List.of(history(NodeViewMapper.wire(before), now)))
                 : effects(before, after, UnaryOperator.identity(), now);
     }
 
@@ -111,7 +119,9 @@ public final class InventoryProjection implements Projection<NodeState> {
         String node = before.name();
         var outputs = new ArrayList<Outbound>();
         if (!after.isEmpty()) {
-            outputs.add(traced.apply(history(after, now)));
+            NodeView view = NodeViewMapper.wire(after);
+            viewed.put(node, new Viewed(after, view));
+            outputs.add(traced.apply(history(view, now)));
         }
         NodeSettings settings = after.settingsOrNone();
         if (settings.equals(NodeSettings.NONE)) {
@@ -123,15 +133,15 @@ public final class InventoryProjection implements Projection<NodeState> {
         }
         if (after.isEmpty()) {
             timers.forget(node);
+            viewed.remove(node);
             return Effects.forget(node, outputs);
         }
         timers.published(node, now);
         return Effects.state(node, after, outputs);
     }
 
-    private static Outbound.Event history(NodeState node, Instant now) {
-        return Outbound.Event.of(
-                Topic.NODES_HISTORY, EventType.NODE_VIEWED, node.name(), NodeViewMapper.wire(node), now);
+    private static Outbound.Event history(NodeView view, Instant now) {
+        return Outbound.Event.of(Topic.NODES_HISTORY, EventType.NODE_VIEWED, view.getNode(), view, now);
     }
 
     private static Outbound.Event chosen(String node, NodeSettings settings, Instant now) {

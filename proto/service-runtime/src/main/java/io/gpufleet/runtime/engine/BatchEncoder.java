@@ -5,13 +5,13 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.google.protobuf.Message;
 import io.gpufleet.runtime.projection.Outbound;
 import io.gpufleet.runtime.projection.ProjectionSpec;
+import io.gpufleet.runtime.record.EncodedOnce;
 import io.gpufleet.runtime.record.ManyRecords;
 import io.gpufleet.runtime.record.RecordKeyConverter;
 import io.gpufleet.runtime.record.RecordSize;
 import io.gpufleet.runtime.record.ReplayedDeadLetters;
 import io.gpufleet.runtime.record.StateEncoder;
 import io.gpufleet.runtime.sequence.KeySequences;
-import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventSequencer;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
@@ -51,9 +51,9 @@ final class BatchEncoder<S> {
 
     /** A record of a batch and its value; a state has its schema version beside it. */
     private record Encoded(Outbound output, byte[] value, boolean state) {
-        private static Encoded of(Outbound output) {
+        private static Encoded of(Outbound output, EncodedOnce values) {
             return switch (output) {
-                case Outbound.Event event -> new Encoded(event, Codec.toValue(event.type(), event.payload()), false);
+                case Outbound.Event event -> new Encoded(event, values.value(event.type(), event.payload()), false);
                 case Outbound.Tombstone tombstone -> new Encoded(tombstone, NOTHING, false);
             };
         }
@@ -66,7 +66,13 @@ final class BatchEncoder<S> {
             store.writeSequencesAhead();
         }
         List<Pending> pending = new ArrayList<>();
-        batch.outputs().forEach(output -> pending.add(new Pending.Output(declared(output))));
+        var values = new EncodedOnce(parts.spec().stateType());
+        batch.outputs().forEach(output -> {
+            if (output instanceof Outbound.Event event) {
+                values.announce(event.type(), event.payload());
+            }
+            pending.add(new Pending.Output(declared(output)));
+        });
         store.forgotten().forEach(key -> {
             states.forget(key);
             pending.add(new Pending.Output(new Outbound.Tombstone(changelog, key)));
@@ -76,7 +82,7 @@ final class BatchEncoder<S> {
                         key, state, !store.isChanged(key), store.sequences(key), batch.trace(key))));
         EventSequencer.Position before = sequencer.position();
         try {
-            List<ProducerRecord<byte[], byte[]>> records = encode(pending, now);
+            List<ProducerRecord<byte[], byte[]>> records = encode(pending, values, now);
             batch.replayed()
                     .forEach((key, at) -> records.add(measured(
                             own(EventType.DEADLETTER_REPLAYED, key, ReplayedDeadLetters.toMessage(at), now),
@@ -90,20 +96,23 @@ final class BatchEncoder<S> {
     }
 
     /** In their order and part by part, since the messages of a whole batch outlive collections. */
-    private List<ProducerRecord<byte[], byte[]>> encode(List<Pending> pending, Instant now) {
+    private List<ProducerRecord<byte[], byte[]>> encode(List<Pending> pending, EncodedOnce values, Instant now) {
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>(pending.size() + 2);
         for (int from = 0; from < pending.size(); from += ENCODED_AT_ONCE) {
             List<Pending> part = pending.subList(from, Math.min(pending.size(), from + ENCODED_AT_ONCE));
-            ManyRecords.stream(part).map(each -> value(each, now)).toList().forEach(each -> records.add(record(each)));
+            ManyRecords.stream(part)
+                    .map(each -> value(each, values, now))
+                    .toList()
+                    .forEach(each -> records.add(record(each)));
         }
         return records;
     }
 
     @SuppressWarnings("unchecked")
-    private Encoded value(Pending pending, Instant now) {
+    private Encoded value(Pending pending, EncodedOnce values, Instant now) {
         return switch (pending) {
-            case Pending.Output(Outbound output) -> Encoded.of(output);
-            case Pending.State<?> state -> value((Pending.State<S>) state, now);
+            case Pending.Output(Outbound output) -> Encoded.of(output, values);
+            case Pending.State<?> state -> value((Pending.State<S>) state, values, now);
         };
     }
 
@@ -120,9 +129,9 @@ final class BatchEncoder<S> {
         };
     }
 
-    private Encoded value(Pending.State<S> written, Instant now) {
+    private Encoded value(Pending.State<S> written, EncodedOnce values, Instant now) {
         ProjectionSpec spec = parts.spec();
-        byte[] value = states.encode(written.key(), written.state(), written.sequences(), written.again());
+        byte[] value = states.encode(written.key(), written.state(), written.sequences(), written.again(), values);
         // Of a value that is encoded nobody asks for the message.
         Message none = spec.stateType().prototype();
         return new Encoded(

@@ -1,6 +1,5 @@
 package io.gpufleet.runtime.record;
 
-import com.google.protobuf.Message;
 import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.sequence.AppliedSequencesField;
 import io.gpufleet.runtime.sequence.KeySequences;
@@ -35,12 +34,12 @@ public final class StateEncoder<S> {
      * The value of a record.
      *
      * @param again whether the changelog has this state already, with older sequences
+     * @param values of the batch, which may have encoded this state already for an output
      */
-    public byte[] encode(String key, S state, Optional<KeySequences> sequences, boolean again) {
+    public byte[] encode(String key, S state, Optional<KeySequences> sequences, boolean again, EncodedOnce values) {
         if (type.encoding() != PayloadEncoding.PROTOBUF) {
-            Message message = projection.write(key, state);
-            return Codec.toValue(
-                    type, sequences.map(known -> applied.with(message, known)).orElse(message));
+            byte[] value = values.value(type, projection.write(key, state));
+            return sequences.map(known -> applied.appendJson(value, known)).orElse(value);
         }
         byte[] value = binary(key, state, again);
         return sequences.map(known -> applied.append(value, known)).orElse(value);

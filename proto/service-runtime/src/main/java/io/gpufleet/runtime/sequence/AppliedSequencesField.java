@@ -1,9 +1,12 @@
 package io.gpufleet.runtime.sequence;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.google.protobuf.CodedOutputStream;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
 import io.gpufleet.proto.bus.v1.AppliedSequences;
+import io.gpufleet.wire.Codec;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Arrays;
@@ -46,6 +49,23 @@ public final class AppliedSequencesField {
             throw new UncheckedIOException(impossible);
         }
         return whole;
+    }
+
+    /** The JSON of a state without the field, with the field as its last one. */
+    public byte[] appendJson(byte[] state, KeySequences sequences) {
+        byte[] applied = Codec.toJson(sequences.toMessage());
+        String before = (isEmpty(state) ? "" : ",") + '"' + field.getJsonName() + "\":";
+        byte[] name = before.getBytes(UTF_8);
+        byte[] whole = Arrays.copyOf(state, state.length + name.length + applied.length);
+        int at = state.length - 1;
+        System.arraycopy(name, 0, whole, at, name.length);
+        System.arraycopy(applied, 0, whole, at + name.length, applied.length);
+        whole[whole.length - 1] = '}';
+        return whole;
+    }
+
+    private static boolean isEmpty(byte[] json) {
+        return json.length == "{}".length();
     }
 
     public Message with(Message state, KeySequences sequences) {

@@ -33,6 +33,8 @@ class StateEncoderTest {
     private static final NodeHealthState OTHER =
             NodeHealthState.newBuilder().setReason("other").build();
 
+    private static final EncodedOnce NOTHING_SHARED = new EncodedOnce(EventType.HEALTH_CHANGED);
+
     private final WriteCounter projection = new WriteCounter();
     private final StateEncoder<NodeHealthState> encoder = new StateEncoder<>(projection);
 
@@ -40,17 +42,18 @@ class StateEncoderTest {
     void valueIsTheMessageWithItsSequences() throws InvalidProtocolBufferException {
         KeySequences sequences = upTo(3);
 
-        byte[] value = encoder.encode("n1", STATE, Optional.of(sequences), false);
+        byte[] value = encoder.encode("n1", STATE, Optional.of(sequences), false, NOTHING_SHARED);
 
         assertThat(NodeHealthState.parseFrom(value)).isEqualTo(new AppliedSequencesField(STATE).with(STATE, sequences));
-        assertThat(encoder.encode("n1", STATE, Optional.empty(), false)).isEqualTo(STATE.toByteArray());
+        assertThat(encoder.encode("n1", STATE, Optional.empty(), false, NOTHING_SHARED))
+                .isEqualTo(STATE.toByteArray());
     }
 
     @Test
     void stateThatIsWrittenAgainIsEncodedOnceAndHasTheNewestSequences() throws InvalidProtocolBufferException {
-        encoder.encode("n1", STATE, Optional.of(upTo(3)), true);
+        encoder.encode("n1", STATE, Optional.of(upTo(3)), true, NOTHING_SHARED);
 
-        byte[] value = encoder.encode("n1", STATE, Optional.of(upTo(4)), true);
+        byte[] value = encoder.encode("n1", STATE, Optional.of(upTo(4)), true, NOTHING_SHARED);
 
         assertThat(projection.written).isEqualTo(1);
         assertThat(NodeHealthState.parseFrom(value)).isEqualTo(new AppliedSequencesField(STATE).with(STATE, upTo(4)));
@@ -58,10 +61,10 @@ class StateEncoderTest {
 
     @Test
     void anotherStateOfTheSameKeyIsEncoded() throws InvalidProtocolBufferException {
-        encoder.encode("n1", STATE, Optional.of(upTo(3)), true);
+        encoder.encode("n1", STATE, Optional.of(upTo(3)), true, NOTHING_SHARED);
 
-        byte[] other = encoder.encode("n1", OTHER, Optional.of(upTo(4)), false);
-        byte[] first = encoder.encode("n1", STATE, Optional.of(upTo(5)), false);
+        byte[] other = encoder.encode("n1", OTHER, Optional.of(upTo(4)), false, NOTHING_SHARED);
+        byte[] first = encoder.encode("n1", STATE, Optional.of(upTo(5)), false, NOTHING_SHARED);
 
         assertThat(NodeHealthState.parseFrom(other).getReason()).isEqualTo("other");
         assertThat(NodeHealthState.parseFrom(first).getReason()).isEqualTo("first");
@@ -70,11 +73,11 @@ class StateEncoderTest {
 
     @Test
     void nothingIsKeptOfStatesThatChangeAndOfKeysThatAreGivenUp() {
-        encoder.encode("n1", STATE, Optional.empty(), false);
-        encoder.encode("n1", STATE, Optional.empty(), true);
+        encoder.encode("n1", STATE, Optional.empty(), false, NOTHING_SHARED);
+        encoder.encode("n1", STATE, Optional.empty(), true, NOTHING_SHARED);
         encoder.forget("n1");
 
-        encoder.encode("n1", STATE, Optional.empty(), true);
+        encoder.encode("n1", STATE, Optional.empty(), true, NOTHING_SHARED);
 
         assertThat(projection.written).isEqualTo(3);
     }
