@@ -30,6 +30,7 @@ public final class AsyncApiMain {
     private record Header(String name, boolean required, String meaning, String example) {}
 
     private static final List<Header> HEADERS = List.of(
+            new Header("content-type", true, "encoding of the value", PayloadEncoding.JSON.contentType()),
             new Header("ce_specversion", true, "version of CloudEvents", "1.0"),
             new Header("ce_id", true, "<writer>/<epoch>/<topic>/<sequence>", "gpu-node-7/1795305600000/health/12"),
             new Header(
@@ -257,19 +258,17 @@ public final class AsyncApiMain {
 
     private static Map<String, Object> headers(List<Header> headers) {
         Map<String, Object> properties = new LinkedHashMap<>();
-        if (headers == HEADERS) {
-            properties.put(
-                    "content-type",
-                    map(
-                            "enum",
-                            Arrays.stream(PayloadEncoding.values())
-                                    .map(PayloadEncoding::contentType)
-                                    .toList()));
-        }
         headers.forEach(header -> {
             Map<String, Object> schema = map("type", "string");
             schema.put("description", header.meaning());
             schema.put("examples", List.of(header.example()));
+            if (header.name().equals("content-type")) {
+                schema.put(
+                        "enum",
+                        Arrays.stream(PayloadEncoding.values())
+                                .map(PayloadEncoding::contentType)
+                                .toList());
+            }
             properties.put(header.name(), schema);
         });
         Map<String, Object> schema = map("type", "object");

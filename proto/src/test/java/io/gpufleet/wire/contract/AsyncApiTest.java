@@ -173,9 +173,16 @@ class AsyncApiTest {
         var required = (List<String>)
                 Objects.requireNonNull(at("components", "schemas", "CloudEvent").get("required"));
         assertThat(at("components", "schemas", "CloudEvent", "properties").keySet())
-                .filteredOn(header -> header.startsWith("ce_"))
-                .allSatisfy(header -> assertThat(topics)
-                        .contains("| `" + header + "` | " + (required.contains(header) ? "yes" : "no") + " | "));
+                .contains("content-type")
+                .allSatisfy(header -> {
+                    var examples = (List<String>)
+                            Objects.requireNonNull(at("components", "schemas", "CloudEvent", "properties", header)
+                                    .get("examples"));
+                    assertThat(topics.lines())
+                            .anyMatch(row -> row.startsWith("| `" + header + "` | "
+                                            + (required.contains(header) ? "yes" : "no") + " | ")
+                                    && row.endsWith(" | `" + examples.getFirst() + "` |"));
+                });
     }
 
     @Test
