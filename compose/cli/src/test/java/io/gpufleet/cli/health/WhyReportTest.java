@@ -67,6 +67,19 @@ class WhyReportTest {
     }
 
     @Test
+    void eventsThatWereRefusedOrMissedAreALineEach() throws Exception {
+        String why = """
+                {"node": "node-1", "eventsRefused": "40 events in a row are older than known: the clock was set back",
+                 "missedFromServices": ["2 events of allocation-service-0 on gpu.usage"]}
+                """;
+
+        assertThat(WhyReport.render(new ObjectMapper().readTree(why)).lines())
+                .contains(
+                        "refused: 40 events in a row are older than known: the clock was set back",
+                        "missed: 2 events of allocation-service-0 on gpu.usage");
+    }
+
+    @Test
     void serverThatIsNoUrlIsOneLine() {
         assertThatThrownBy(() -> new HealthClient("127.0.0.1:8080/v1", ""))
                 .isInstanceOf(ConfigurationException.class)

@@ -9,8 +9,9 @@ import java.util.Set;
 
 /**
  * An event-sourced projection: what one service concludes from its input topics, one immutable state for each key.
- * The engine owns the states; every method here is a function of its arguments. All are called by one thread, but {@link
- * #read} and {@link #write}, which several threads call for the states of a large batch. Live path, standby and restart
+ * The engine owns the states; every method here is a function of its arguments and of what it remembers of earlier ones,
+ * which {@link #undone} and {@link #restarted} make void. All are called by one thread, but {@link #read} and {@link
+ * #write}, which several threads call for the states of a large batch. Live path, standby and restart
  * use the same {@link #read} and {@link #on}.
  *
  * @param <S> state of one key, immutable, with {@code equals}
