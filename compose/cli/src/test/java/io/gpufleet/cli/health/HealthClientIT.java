@@ -5,13 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
+import io.gpufleet.cli.CommandProcess;
 import io.gpufleet.kit.config.ConfigurationException;
+import io.gpufleet.testbed.testkit.CommandOutput;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -37,7 +40,11 @@ class HealthClientIT {
             exchange.close();
         });
         server.start();
-        client = new HealthClient("http://127.0.0.1:" + server.getAddress().getPort(), "secret");
+        client = new HealthClient(address(), "secret");
+    }
+
+    private String address() {
+        return "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
     @AfterEach
@@ -54,6 +61,34 @@ class HealthClientIT {
                 .containsExactly(
                         "POST /v1/nodes/node-1/begin-maintenance Bearer secret {\"reason\":\"a \\\"loud\\\" fan\"}",
                         "POST /v1/freeze Bearer secret {\"reason\":\"fire drill\"}");
+    }
+
+    @Test
+    void forgetOfTheCommandLineIsOneRequestWithItsReasonAndToken() throws IOException, InterruptedException {
+        CommandOutput output = forget();
+
+        assertThat(output.text()).isEqualTo("node-1: forgotten\n");
+        assertThat(output.status()).isZero();
+        assertThat(requests)
+                .containsExactly("POST /v1/nodes/node-1/forget Bearer secret {\"reason\":\"the host is scrapped\"}");
+    }
+
+    @Test
+    void forgetOfANodeThatIsThereIsRefusedInOneLine() throws IOException, InterruptedException {
+        status = 409;
+        answer = "{\"detail\": \"node node-1 has a Node object\"}";
+
+        CommandOutput output = forget();
+
+        assertThat(output.text().strip())
+                .isEqualTo("gpufleet: the health-service says 409: node node-1 has a Node object");
+        assertThat(output.status()).isEqualTo(2);
+    }
+
+    private CommandOutput forget() throws IOException, InterruptedException {
+        return CommandProcess.run(
+                Map.of("GPUFLEET_TOKEN", "secret"),
+                List.of("forget", "node-1", "--reason", "the host is scrapped", "--server", address()));
     }
 
     @Test
