@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -144,6 +145,7 @@ class RivalWritersClusterIT {
                 IntStream.range(0, NODES).mapToObj(RivalWritersClusterIT::node).toList();
         List<String> faults = new ArrayList<>();
         Map<String, String> lastWritten;
+        long begin = System.nanoTime();
 
         // When one GPU after the other fails and is repaired
         try (var rival = new NodeRival(admin(), names)) {
@@ -157,6 +159,14 @@ class RivalWritersClusterIT {
                 faults.add(daemon.node());
             }
             lastWritten = rival.stop();
+            double seconds = (System.nanoTime() - begin) / 1e9;
+            System.out.printf(
+                    Locale.ROOT,
+                    "the rival wrote %d times in %.1f s, %.1f a second, beside %d faults%n",
+                    rival.written(),
+                    seconds,
+                    rival.written() / seconds,
+                    faults.size());
         }
 
         // Then every taint of ours came and went by one request, and nothing of the rival's is lost
