@@ -31,19 +31,22 @@ final class FaultRates {
         this.taints = taints;
     }
 
-    /** Nodes fail at even intervals; returns milliseconds of each, once all are tainted. */
-    List<Double> atRate(double perSecond, int count) throws InterruptedException {
+    /** Nodes fail at even intervals; adds milliseconds to the broker's answer and to the taint, once all are tainted. */
+    void atRate(String name, double perSecond, int count, Measurements measurements) throws InterruptedException {
         long interval = (long) (TimeUnit.SECONDS.toNanos(1) / perSecond);
         long begin = System.nanoTime();
         long[] sent = new long[count];
+        List<Double> appended = new ArrayList<>();
         for (int node = 0; node < count; node++) {
             long wait = begin + node * interval - System.nanoTime();
             var _ = never.tryAcquire(Math.max(0, wait), TimeUnit.NANOSECONDS);
             sent[node] = System.nanoTime();
             events.fatal(node);
             events.flush();
+            appended.add(TaintWatcher.millis(sent[node], System.nanoTime()));
         }
-        return tainted(sent);
+        measurements.addDistribution(name, tainted(sent), "ms");
+        measurements.addDistribution(name + ".sent_to_appended", appended, "ms");
     }
 
     /** All nodes fail at once; returns milliseconds of each, once all are tainted. */

@@ -154,7 +154,7 @@ public final class HealthBenchmark implements Benchmark {
             log.accept(rate.count() + " nodes fail, " + rate.perSecond() + " a second");
             ServiceMetrics before = ServiceMetrics.scrape(service.process());
             String name = "health.fault-to-taint.at-" + rate.perSecond();
-            measurements.addDistribution(name, load.rates().atRate(rate.perSecond(), rate.count()), "ms");
+            load.rates().atRate(name, rate.perSecond(), rate.count(), measurements);
             FaultRates.addStages(name, service.process(), before, measurements);
             load.rates().recover(rate.count());
         }
