@@ -6,13 +6,13 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.proto.allocation.v1.DevicesHeld;
 import io.gpufleet.testbed.kafka.FreePort;
-import io.gpufleet.testbed.testkit.AsyncApiContract;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.EventReader;
 import io.gpufleet.testbed.testkit.KubernetesObservationProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestGpus;
+import io.gpufleet.testbed.testkit.contract.PublishedRecords;
 import io.gpufleet.wire.Envelope;
 import io.gpufleet.wire.EventId;
 import io.gpufleet.wire.EventSource;
@@ -58,11 +58,9 @@ class LedgerIT {
 
     @AfterAll
     static void publishedRecordsFitTheContract() {
-        var comparison = AsyncApiContract.load()
-                .compare(bed.broker().bootstrap(), bed.codec().topics());
+        var published = PublishedRecords.of(bed.broker().bootstrap()).check();
         bed.close();
-        assertThat(comparison.violations()).isEmpty();
-        assertThat(comparison.records())
+        assertThat(published)
                 .containsKeys("usage.closed.v1", "usage.summed.v1", "holdings.changed.v1", "offsets.committed.v1");
     }
 

@@ -9,10 +9,9 @@ import io.gpufleet.proto.allocation.v1.UnallocatedUse;
 import io.gpufleet.proto.health.v1.FaultObserved;
 import io.gpufleet.testbed.fakekubelet.DeviceAllocation;
 import io.gpufleet.testbed.fakekubelet.PodKey;
-import io.gpufleet.testbed.testkit.AsyncApiContract;
 import io.gpufleet.testbed.testkit.SharedBroker;
+import io.gpufleet.testbed.testkit.contract.PublishedRecords;
 import io.gpufleet.wire.EventType;
-import io.gpufleet.wire.Topics;
 import java.io.IOException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
@@ -40,10 +39,7 @@ class DaemonIT {
 
     @AfterAll
     static void publishedRecordsFitTheContract() {
-        var comparison =
-                AsyncApiContract.load().compare(SharedBroker.get().bootstrap(), new Topics(Topics.DEFAULT_PREFIX));
-        assertThat(comparison.violations()).isEmpty();
-        assertThat(comparison.records())
+        assertThat(PublishedRecords.of(SharedBroker.get().bootstrap()).check())
                 .containsKeys("node.announced.v1", "fault.observed.v1", "devices.allocated.v1", "telemetry.sampled.v1");
     }
 

@@ -10,6 +10,7 @@ import io.gpufleet.testbed.fakekubelet.FakeKubelet;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.SharedBroker;
 import io.gpufleet.testbed.testkit.SocketDirectory;
+import io.gpufleet.testbed.testkit.contract.PublishedRecords;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.Envelope;
 import io.gpufleet.wire.EventId;
@@ -62,6 +63,7 @@ class DaemonSettingsIT {
     @AfterAll
     static void stop() {
         vertx.close();
+        var _ = PublishedRecords.of(broker.bootstrap()).check();
     }
 
     private DaemonProcess daemon(FakeKubelet kubelet, String node, Map<String, String> more) throws IOException {

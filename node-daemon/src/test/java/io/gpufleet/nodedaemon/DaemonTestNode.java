@@ -9,6 +9,7 @@ import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.EventReader;
 import io.gpufleet.testbed.testkit.SharedBroker;
 import io.gpufleet.testbed.testkit.SocketDirectory;
+import io.gpufleet.testbed.testkit.contract.PublishedRecords;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topics;
@@ -97,10 +98,14 @@ final class DaemonTestNode implements AutoCloseable {
         return names;
     }
 
+    /** Also compares what its daemon published with the contract: the broker ends with this JVM only. */
     @Override
     public void close() {
         events.close();
         kubelet.close();
         vertx.close();
+        if (broker.alive()) {
+            var _ = PublishedRecords.of(broker.bootstrap()).check();
+        }
     }
 }

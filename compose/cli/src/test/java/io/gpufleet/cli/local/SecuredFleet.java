@@ -19,6 +19,7 @@ import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.SimulatedFaults;
 import io.gpufleet.testbed.testkit.TestGpus;
 import io.gpufleet.testbed.testkit.TestKubernetes;
+import io.gpufleet.testbed.testkit.contract.PublishedRecords;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
@@ -203,6 +204,7 @@ final class SecuredFleet implements AutoCloseable {
     }
 
     private void sendUnreadable(Topic topic) throws Exception {
+        var _ = PublishedRecords.of(broker.bootstrap()).expectUnfit(topic, NODE);
         var plain = new Properties();
         plain.put("bootstrap.servers", broker.bootstrap());
         try (var producer = new KafkaProducer<>(plain, new StringSerializer(), new StringSerializer())) {

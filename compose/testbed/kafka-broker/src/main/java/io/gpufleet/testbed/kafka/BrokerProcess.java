@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -286,12 +287,21 @@ public final class BrokerProcess implements AutoCloseable {
         awaitResponding();
     }
 
-    /** SIGKILL: nobody reads this log again, and an orderly end costs as much CPU time as the start. */
+    /**
+     * SIGKILL: nobody reads this log again, and an orderly end costs as much CPU time as the start. Before that the
+     * listeners of this class path look at a broker that runs.
+     */
     @Override
     public void close() {
-        end();
-        if (properties.listener() instanceof AdditionalListener.BehindProxy(int _, TcpProxy proxy)) {
-            proxy.close();
+        try {
+            if (alive()) {
+                ServiceLoader.load(BrokerCloseListener.class).forEach(listener -> listener.closing(this));
+            }
+        } finally {
+            end();
+            if (properties.listener() instanceof AdditionalListener.BehindProxy(int _, TcpProxy proxy)) {
+                proxy.close();
+            }
         }
     }
 

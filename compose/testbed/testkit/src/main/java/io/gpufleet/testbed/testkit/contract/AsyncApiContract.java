@@ -1,4 +1,4 @@
-package io.gpufleet.testbed.testkit;
+package io.gpufleet.testbed.testkit.contract;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -9,8 +9,8 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import com.networknt.schema.JsonSchema;
 import com.networknt.schema.JsonSchemaFactory;
 import com.networknt.schema.SpecVersion;
+import io.gpufleet.testbed.testkit.Repository;
 import io.gpufleet.wire.Topic;
-import io.gpufleet.wire.Topics;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -66,31 +66,8 @@ public final class AsyncApiContract {
         }
     }
 
-    /**
-     * Compares every committed record of a broker.
-     *
-     * @return lines about records that do not fit, and how many there are of each message
-     */
-    public Comparison compare(String bootstrapServers, Topics topics) {
-        var counts = new HashMap<String, Integer>();
-        var violations = new ArrayList<String>();
-        for (Topic topic : Topic.values()) {
-            for (ConsumerRecord<String, byte[]> record : EventReader.all(bootstrapServers, topics, topic)) {
-                String message = message(topic, record);
-                counts.merge(message, 1, Integer::sum);
-                violations(topic, record).stream()
-                        .map(line -> record.topic() + "/" + record.partition() + "/" + record.offset() + " " + message
-                                + ": " + line)
-                        .forEach(violations::add);
-            }
-        }
-        return new Comparison(Map.copyOf(counts), List.copyOf(violations));
-    }
-
-    /** Records by the name of their message in the document, and what does not fit. */
-    public record Comparison(Map<String, Integer> records, List<String> violations) {}
-
-    private static String message(Topic topic, ConsumerRecord<String, byte[]> record) {
+    /** Name of the message that a record claims to be. */
+    static String message(Topic topic, ConsumerRecord<String, byte[]> record) {
         if (record.value() == null) {
             return "tombstone";
         }

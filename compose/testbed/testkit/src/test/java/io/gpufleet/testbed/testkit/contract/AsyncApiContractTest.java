@@ -1,4 +1,4 @@
-package io.gpufleet.testbed.testkit;
+package io.gpufleet.testbed.testkit.contract;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
