@@ -304,6 +304,18 @@ class DaemonWithoutBrokerIT {
     }
 
     @Test
+    void kafkaThatIsNoServerIsRejectedInOneLine() throws Exception {
+        try (var daemon = daemon(Map.of("GPUFLEET_KAFKA", "nonsense"))) {
+            assertThat(daemon.exit()).isEqualTo(2);
+            assertThat(daemon.log().lines())
+                    .singleElement()
+                    .asString()
+                    .startsWith("node-daemon: GPUFLEET_KAFKA: 'nonsense' is no Kafka server")
+                    .contains("host:port");
+        }
+    }
+
+    @Test
     void portInUseIsRejectedInOneLine() throws Exception {
         try (var taken = new java.net.ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress());
                 var daemon = daemon(Map.of("GPUFLEET_HTTP_PORT", Integer.toString(taken.getLocalPort())))) {
