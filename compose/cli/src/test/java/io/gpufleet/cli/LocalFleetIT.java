@@ -235,10 +235,12 @@ class LocalFleetIT {
     }
 
     @Test
-    void drillsOfAClockAndOfALeaderlessPartitionFindThatEverythingHolds() {
-        assertThat(run("drill", "--for", "3", "no-leader-health", "clock-jump-node-1"))
+    void drillsOfClocksAndOfALeaderlessPartitionFindThatEverythingHolds() {
+        assertThat(run("drill", "--for", "3", "no-leader-health", "clock-jump-node-1", "clock-jump-health-service-0"))
                 .containsPattern("no-leader-health +a fault during the drill taints the node +yes +[0-9]")
                 .containsPattern("clock-jump-node-1 +its clock was 60 min ahead +yes +[0-9]")
+                .containsPattern("clock-jump-health-service-0 +its clock was 60 min ahead +yes +[0-9]")
+                .containsPattern("clock-jump-health-service-0 +a fault during the drill taints the node +yes +[0-9]")
                 .doesNotContain(" NO");
     }
 
