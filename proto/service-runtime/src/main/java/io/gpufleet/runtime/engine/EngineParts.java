@@ -39,7 +39,7 @@ record EngineParts<S>(
             Actor<S> actor,
             StateListener<S> listener,
             EngineClients clients) {
-        var failedKeys = new FailedKeys(config.clock());
+        var failedKeys = new FailedKeys(clients::nanos);
         this(
                 config,
                 projection,

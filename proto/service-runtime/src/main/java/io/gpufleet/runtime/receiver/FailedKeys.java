@@ -1,8 +1,6 @@
 package io.gpufleet.runtime.receiver;
 
-import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -10,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -18,15 +17,15 @@ public final class FailedKeys {
     private static final Logger LOG = LoggerFactory.getLogger(FailedKeys.class);
     private static final Duration SHOWN = Duration.ofMinutes(1);
 
-    private record Failure(Instant until, String line) {}
+    private record Failure(long untilNanos, String line) {}
 
-    private final Clock clock;
+    private final LongSupplier nanos;
     private final AtomicLong count = new AtomicLong();
     private final ConcurrentMap<String, Failure> failures = new ConcurrentHashMap<>();
 
-    /** Nothing failed yet; the clock tells when a failure need not be shown any more. */
-    public FailedKeys(Clock clock) {
-        this.clock = clock;
+    /** Nothing failed yet; the monotonic clock tells when a failure need not be shown any more. */
+    public FailedKeys(LongSupplier nanos) {
+        this.nanos = nanos;
     }
 
     /** Passes everything on at once; where that fails, again key by key. */
@@ -53,7 +52,7 @@ public final class FailedKeys {
                     .addKeyValue("error", failed.toString())
                     .log(receiver + " failed");
             count.incrementAndGet();
-            failures.put(key, new Failure(clock.instant().plus(SHOWN), line));
+            failures.put(key, new Failure(nanos.getAsLong() + SHOWN.toNanos(), line));
         }
     }
 
@@ -68,8 +67,8 @@ public final class FailedKeys {
 
     /** A line for each key that failed within the last minute. */
     public List<String> lines() {
-        Instant now = clock.instant();
-        failures.values().removeIf(failure -> failure.until().isBefore(now));
+        long now = nanos.getAsLong();
+        failures.values().removeIf(failure -> failure.untilNanos() - now < 0);
         return failures.values().stream().map(Failure::line).sorted().toList();
     }
 }
