@@ -49,8 +49,20 @@ final class DrillFleet {
         return Optional.ofNullable(cluster.client().nodes().withName(name).get());
     }
 
-    static boolean ready(FleetState fleet) {
-        return fleet.processes().stream().map(PartStatus::of).allMatch(PartStatus.Ready.class::isInstance);
+    /** A line for each part that is not ready, with its reasons. */
+    static List<String> notReady(FleetState fleet) {
+        return fleet.processes().stream()
+                .flatMap(part -> notReady(part).stream().map(why -> part.name() + " " + why))
+                .toList();
+    }
+
+    private static Optional<String> notReady(FleetState.FleetProcess part) {
+        return switch (PartStatus.of(part)) {
+            case PartStatus.Ready() -> Optional.empty();
+            case PartStatus.NotReady(String reason) -> Optional.of("is not ready: " + reason);
+            case PartStatus.Ended(String lastLine) ->
+                Optional.of("has ended" + (lastLine.isEmpty() ? "" : ": " + lastLine));
+        };
     }
 
     /** Creates a pod that holds a GPU until it is deleted. */

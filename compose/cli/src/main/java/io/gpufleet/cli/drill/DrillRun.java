@@ -14,6 +14,8 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DrillRun {
     private static final Duration PATIENCE = Duration.ofSeconds(120);
+    /** Most conditions hold sooner. */
+    private static final Duration EXPLAINED_AFTER = Duration.ofSeconds(10);
+
     private static final Duration POLL = Duration.ofMillis(100);
     private static final int XID = 79;
     private static final int MIN_GPUS = 2;
@@ -63,7 +68,7 @@ public final class DrillRun {
             long fault = System.nanoTime();
             Optional<Ongoing.Outcome> outcome = disturb(drill);
             var found = new ArrayList<Invariant>();
-            found.add(check(fault, "every part is ready again", () -> DrillFleet.ready(parts.state())));
+            found.add(check(fault, "every part is ready again", () -> notReady().isEmpty(), this::notReady));
             found.add(check(fault, "a fault during the drill taints the node", () -> fleet.tainted(node.name())));
             found.add(check(
                     fault, "one GPU is withdrawn, not more", () -> fleet.allocatable(node.name()) == node.gpus() - 1));
@@ -89,14 +94,15 @@ public final class DrillRun {
 
     /** Waits until the fleet is sound and a pod holds a GPU; returns its uid. */
     private String prepare() throws InterruptedException {
-        boolean sound = await(() -> DrillFleet.ready(parts.state())
+        boolean sound = await(() -> notReady().isEmpty()
                 && !fleet.tainted(node.name())
                 && fleet.allocatable(node.name()) == node.gpus()
                 && fleet.podsGone()
                 && webhook.isSound());
         if (!sound) {
             throw new ConfigurationException("a drill begins with a sound fleet: every part ready, and " + node.name()
-                    + " without a fault; see './gpufleet status' and './gpufleet why " + node.name() + "'");
+                    + " without a fault; see './gpufleet status' and './gpufleet why " + node.name() + "'"
+                    + notReady().stream().map(line -> "; " + line).collect(Collectors.joining()));
         }
         fleet.createPod(BEFORE);
         await(() -> fleet.runningPod(BEFORE).isPresent());
@@ -160,11 +166,28 @@ public final class DrillRun {
         return false;
     }
 
+    private List<String> notReady() {
+        return DrillFleet.notReady(parts.state());
+    }
+
     private Invariant check(long since, String sentence, BooleanSupplier condition) throws InterruptedException {
-        boolean holds = await(condition);
+        return check(since, sentence, condition, List::of);
+    }
+
+    /** With what speaks against the condition, printed where it is waited for long, and where it does not hold. */
+    private Invariant check(long since, String sentence, BooleanSupplier condition, Supplier<List<String>> objections)
+            throws InterruptedException {
+        boolean holds = await(condition, () -> print(objections));
         double seconds = secondsSince(since);
         progress.print("    %-42s %s".formatted(sentence, holds ? "yes" : "NO"));
+        if (!holds) {
+            print(objections);
+        }
         return new Invariant(sentence, holds, seconds);
+    }
+
+    private void print(Supplier<List<String>> objections) {
+        objections.get().forEach(line -> progress.print("      " + line));
     }
 
     private static double secondsSince(long nanos) {
@@ -178,7 +201,14 @@ public final class DrillRun {
 
     /** True once the condition holds; an API server that does not answer is waited for. */
     private boolean await(BooleanSupplier condition) throws InterruptedException {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        return await(condition, () -> {});
+    }
+
+    /** As {@link #await(BooleanSupplier)}; {@code lasts} is run once where it takes long. */
+    private boolean await(BooleanSupplier condition, Runnable lasts) throws InterruptedException {
+        long begun = System.nanoTime();
+        long deadline = begun + PATIENCE.toNanos();
+        boolean told = false;
         do {
             try {
                 if (condition.getAsBoolean()) {
@@ -186,6 +216,10 @@ public final class DrillRun {
                 }
             } catch (KubernetesClientException notNow) {
                 // Asked again until the deadline.
+            }
+            if (!told && System.nanoTime() - begun > EXPLAINED_AFTER.toNanos()) {
+                told = true;
+                lasts.run();
             }
         } while (!pause(POLL) && System.nanoTime() < deadline);
         return false;
