@@ -5,6 +5,7 @@ import java.io.Reader;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -13,12 +14,17 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.kafka.clients.CommonClientConfigs;
+import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.config.SslConfigs;
+import org.apache.kafka.common.serialization.Deserializer;
+import org.apache.kafka.common.serialization.Serializer;
 
 /**
- * Settings that every Kafka client of a process has in common: the bootstrap servers, and how to authenticate. Security is read
- * from a Kafka client properties file, as Kafka's own tools take it:
+ * Kafka clients of a process, and the settings that they have in common: the bootstrap servers, and how to authenticate. Security
+ * is read from a Kafka client properties file, as Kafka's own tools take it:
  *
  * <pre>
  * security.protocol=SASL_SSL
@@ -47,6 +53,7 @@ public final class KafkaClients {
 
     private final String bootstrap;
     private final Map<String, String> security;
+    private final ClockSetBacks setBacks = new ClockSetBacks();
 
     private KafkaClients(String bootstrap, Map<String, String> security) {
         this.bootstrap = bootstrap;
@@ -161,5 +168,28 @@ public final class KafkaClients {
         properties.put(CommonClientConfigs.METRIC_REPORTER_CLASSES_CONFIG, "");
         properties.put(CommonClientConfigs.ENABLE_METRICS_PUSH_CONFIG, "false");
         return properties;
+    }
+
+    /**
+     * A consumer; the caller closes it. When the clock is set back it is woken up, and must be replaced: with time-outs from
+     * before, a poll could take as long as the clock was set back.
+     */
+    public <K, V> KafkaConsumer<K, V> consumer(Properties settings, Deserializer<K> keys, Deserializer<V> values) {
+        return setBacks.watch(new KafkaConsumer<>(settings, keys, values), KafkaConsumer::wakeup);
+    }
+
+    /** A producer; the caller closes it. When the clock is set back it is closed, and must be replaced. */
+    public <K, V> KafkaProducer<K, V> producer(Properties settings, Serializer<K> keys, Serializer<V> values) {
+        return setBacks.watch(new KafkaProducer<>(settings, keys, values), producer -> producer.close(Duration.ZERO));
+    }
+
+    /** An admin client; the caller closes it. When the clock is set back it is closed, and must be replaced. */
+    public Admin admin(Properties settings) {
+        return setBacks.watch(Admin.create(settings), admin -> admin.close(Duration.ZERO));
+    }
+
+    /** How often the clock was set back: a client that was created when it was less must be replaced. */
+    public long clockSetBacks() {
+        return setBacks.count();
     }
 }

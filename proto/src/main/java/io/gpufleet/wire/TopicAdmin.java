@@ -109,7 +109,7 @@ public final class TopicAdmin {
         Properties settings = kafka.properties("topics");
         settings.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, Long.toString(TIMEOUT.toMillis()));
         settings.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, Long.toString(TIMEOUT.toMillis() / 2));
-        try (Admin admin = Admin.create(settings)) {
+        try (Admin admin = kafka.admin(settings)) {
             return task.run(new TopicAdmin(admin, topics));
         } catch (ExecutionException failed) {
             if (failed.getCause() instanceof AuthorizationException) {

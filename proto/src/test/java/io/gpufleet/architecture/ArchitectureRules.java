@@ -133,6 +133,28 @@ public final class ArchitectureRules {
             .allowEmptyShould(true);
 
     @ArchTest
+    static final ArchRule kafkaClientsAreCreatedByKafkaClients = noClasses()
+            .that()
+            .resideOutsideOfPackages(
+                    "io.gpufleet.wire..", "io.gpufleet.cli..", "io.gpufleet.bench..", "io.gpufleet.testbed..")
+            .should()
+            .callConstructor(
+                    "org.apache.kafka.clients.consumer.KafkaConsumer",
+                    "java.util.Properties",
+                    "org.apache.kafka.common.serialization.Deserializer",
+                    "org.apache.kafka.common.serialization.Deserializer")
+            .orShould()
+            .callConstructor(
+                    "org.apache.kafka.clients.producer.KafkaProducer",
+                    "java.util.Properties",
+                    "org.apache.kafka.common.serialization.Serializer",
+                    "org.apache.kafka.common.serialization.Serializer")
+            .orShould()
+            .callMethod("org.apache.kafka.clients.admin.Admin", "create", "java.util.Properties")
+            .because("a client that waits by a clock that was set back must be replaced: proto/decisions/0006")
+            .allowEmptyShould(true);
+
+    @ArchTest
     static final ArchRule daemonIsWithoutServiceRuntime = noClasses()
             .that()
             .resideInAPackage("io.gpufleet.nodedaemon..")

@@ -197,6 +197,6 @@ public final class HistoryReader {
         // A history with a hole in it would be taken for the whole one: whoever reads says so, and may read again.
         settings.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         settings.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, "10000");
-        return new KafkaConsumer<>(settings, new StringDeserializer(), new ByteArrayDeserializer());
+        return kafka.consumer(settings, new StringDeserializer(), new ByteArrayDeserializer());
     }
 }

@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.apache.kafka.common.errors.WakeupException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,6 +60,8 @@ public final class ShadowFollower implements AutoCloseable {
                 Instant since = clock.instant().minus(PAST);
                 shadow.begin(since);
                 reader.follow(since, shadow::signal, shadow::loaded, this::goOn);
+            } catch (WakeupException setBack) {
+                LOG.atDebug().log("read anew with another client, since our clock was set back");
             } catch (RuntimeException failed) {
                 retry(failed);
             }

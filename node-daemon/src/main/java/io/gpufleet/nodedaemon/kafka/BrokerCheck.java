@@ -16,7 +16,6 @@ import java.util.Properties;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
@@ -58,7 +57,7 @@ public final class BrokerCheck {
         Properties settings = clients.properties("node-daemon-check-" + node);
         settings.put("default.api.timeout.ms", Long.toString(CONNECT_TIMEOUT.toMillis()));
         settings.put("request.timeout.ms", Long.toString(CONNECT_TIMEOUT.toMillis()));
-        try (Admin admin = Admin.create(settings)) {
+        try (Admin admin = clients.admin(settings)) {
             int brokers = admin.describeCluster().nodes().get().size();
             findings.add(DoctorFinding.ok("Kafka", clients.bootstrap() + " responds, " + brokers + " brokers"));
             DoctorFinding found = topics(admin);
@@ -113,7 +112,7 @@ public final class BrokerCheck {
         var partition = new TopicPartition(topics.name(Topic.TELEMETRY), Topics.partition(Topic.TELEMETRY, node));
         Properties settings = clients.properties("node-daemon-check-" + node);
         settings.put("allow.auto.create.topics", "false");
-        try (var consumer = new KafkaConsumer<>(settings, new StringDeserializer(), new ByteArrayDeserializer())) {
+        try (var consumer = clients.consumer(settings, new StringDeserializer(), new ByteArrayDeserializer())) {
             consumer.assign(List.of(partition));
             long end = Optional.ofNullable(
                             consumer.endOffsets(List.of(partition), TIMEOUT).get(partition))

@@ -355,7 +355,8 @@ public final class EventPublisher implements FactSink, AutoCloseable {
     }
 
     private void endIfStalled(Moment moment) {
-        if (inFlight.stalled(moment.nanos(), STALL_TIMEOUT)) {
+        boolean ended = connection != null && connection.isEnded();
+        if (ended || inFlight.stalled(moment.nanos(), STALL_TIMEOUT)) {
             disconnect(new IOException("no response for " + STALL_TIMEOUT.toSeconds() + " s"));
         }
     }
@@ -367,7 +368,9 @@ public final class EventPublisher implements FactSink, AutoCloseable {
             return;
         }
         recordAcknowledged();
-        logUnavailable(why);
+        if (!open.isEnded()) {
+            logUnavailable(why);
+        }
         connection = null;
         generation++;
         connectingSinceNanos = now.get().nanos();

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.apache.kafka.clients.producer.Callback;
-import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -37,10 +37,16 @@ final class ProducerConnection {
     private static final Duration MAX_PAUSE = Duration.ofSeconds(1);
 
     private final Producer<String, byte[]> producer;
+    private final BooleanSupplier ended;
     private final CountDownLatch aborted = new CountDownLatch(1);
 
     ProducerConnection(Producer<String, byte[]> producer) {
+        this(producer, () -> false);
+    }
+
+    private ProducerConnection(Producer<String, byte[]> producer, BooleanSupplier ended) {
         this.producer = producer;
+        this.ended = ended;
     }
 
     /** Creates producers as {@link #create} does. */
@@ -60,8 +66,10 @@ final class ProducerConnection {
         } catch (InterruptedException stop) {
             throw new InterruptException(stop);
         }
+        long setBacks = settings.clients().clockSetBacks();
         return new ProducerConnection(
-                new KafkaProducer<>(properties(settings), new StringSerializer(), new ByteArraySerializer()));
+                settings.clients().producer(properties(settings), new StringSerializer(), new ByteArraySerializer()),
+                () -> settings.clients().clockSetBacks() != setBacks);
     }
 
     /** Blocks until the broker has returned metadata of every topic of a daemon, or until {@link #abort}; aborts if it fails. */
@@ -104,6 +112,11 @@ final class ProducerConnection {
      */
     void send(ProducerRecord<String, byte[]> event, Callback acknowledged) {
         var _ = producer.send(event, acknowledged);
+    }
+
+    /** Whether the producer was closed since our clock was set back: the broker has nothing to do with it. */
+    boolean isEnded() {
+        return ended.getAsBoolean();
     }
 
     /** Whether the broker would refuse the record again, however often it is sent. */

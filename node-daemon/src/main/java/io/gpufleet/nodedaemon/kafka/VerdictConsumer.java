@@ -93,12 +93,12 @@ public final class VerdictConsumer implements AutoCloseable {
     private void run() {
         try {
             while (BrokerProbe.awaitListening(settings.clients().bootstrap(), closed)) {
-                try (var opened =
-                        new KafkaConsumer<>(properties(), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+                try (var opened = settings.clients()
+                        .consumer(properties(), new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
                     consumer = opened;
                     follow(opened);
-                } catch (WakeupException stop) {
-                    return;
+                } catch (WakeupException closedOrSetBack) {
+                    LOG.atDebug().log("woken to end, or to read with another client after our clock was set back");
                 } catch (KafkaException failed) {
                     outage.log(failed);
                 } catch (RuntimeException | Error defect) {

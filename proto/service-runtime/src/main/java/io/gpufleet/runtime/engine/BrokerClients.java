@@ -7,12 +7,9 @@ import java.util.Properties;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
-import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -36,7 +33,7 @@ record BrokerClients(EngineConfig config) implements EngineClients {
         properties.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, "5000");
         properties.put(ConsumerConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, "5000");
         properties.put(ConsumerConfig.REQUEST_TIMEOUT_MS_CONFIG, "5000");
-        return new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        return config.kafka().consumer(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     @Override
@@ -54,7 +51,7 @@ record BrokerClients(EngineConfig config) implements EngineClients {
         properties.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, "4000");
         properties.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, "8000");
         properties.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, "8000");
-        return new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer());
+        return config.kafka().producer(properties, new ByteArraySerializer(), new ByteArraySerializer());
     }
 
     @Override
@@ -63,7 +60,7 @@ record BrokerClients(EngineConfig config) implements EngineClients {
         properties.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, "10000");
         properties.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, "5000");
         return new BrokerTransactions(
-                Admin.create(properties), config.group(), () -> reader("unfinished", "read_uncommitted"));
+                config.kafka().admin(properties), config.group(), () -> reader("unfinished", "read_uncommitted"));
     }
 
     @Override

@@ -234,16 +234,28 @@ final class BrokerProbe implements AutoCloseable {
         var config = parts.kafka().properties(parts.settings().instance() + "-probe");
         config.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, "10000");
         config.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, "5000");
-        return Admin.create(config);
+        return parts.kafka().admin(config);
     }
 
     private void run() {
         List<TopicPartition> partitions = parts.spec().read().stream()
                 .flatMap(topic -> parts.partitions(topic).stream())
                 .toList();
+        try {
+            while (!closed) {
+                ask(partitions);
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Asks until it is closed, or until our clock is set back, which ends the client. */
+    private void ask(List<TopicPartition> partitions) throws InterruptedException {
+        long setBacks = parts.kafka().clockSetBacks();
         try (Admin admin = admin(parts)) {
             long topicsAsked = System.nanoTime() - TOPICS_EVERY_NANOS;
-            while (!closed) {
+            while (!closed && parts.kafka().clockSetBacks() == setBacks) {
                 long asked = System.nanoTime();
                 boolean answered = askEnds(admin, partitions);
                 if (answered && System.nanoTime() - topicsAsked >= TOPICS_EVERY_NANOS) {
@@ -259,8 +271,6 @@ final class BrokerProbe implements AutoCloseable {
                     LOG.atTrace().log("asked before the next time");
                 }
             }
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 

@@ -16,7 +16,6 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.CooperativeStickyAssignor;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.FencedInstanceIdException;
@@ -127,7 +126,7 @@ final class Election implements AutoCloseable {
                 failure = "another process stands for election as instance '"
                         + parts.settings().instance() + "': give each replica its own GPUFLEET_INSTANCE";
             } catch (WakeupException woken) {
-                LOG.atDebug().log("woken to leave");
+                LOG.atDebug().log("woken to leave, or to join with another client after our clock was set back");
             } catch (RuntimeException failed) {
                 interrupted(parts.reason(failed));
             } finally {
@@ -163,7 +162,7 @@ final class Election implements AutoCloseable {
         config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
         config.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "latest");
         config.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, "false");
-        return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        return parts.kafka().consumer(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     private void leave(Consumer<byte[], byte[]> candidate) {

@@ -191,10 +191,11 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         onFailure.accept(line);
     }
 
-    /** From empty states to the end of a term, or to the first trouble. */
+    /** From empty states to the end of a term, or to the first trouble. That a clock was set back is none (proto 0006). */
     private void serve() {
         role = ReplicaRole.STARTING;
         long generation = probe.topicsGeneration();
+        long setBacks = parts.kafka().clockSetBacks();
         try {
             checkBroker();
             try (Changelog<S> changelog = Changelog.open(parts, committed)) {
@@ -220,7 +221,9 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         } catch (ProjectionStoppedException stopped) {
             throw stopped;
         } catch (RuntimeException failed) {
-            recover(failed);
+            if (parts.kafka().clockSetBacks() == setBacks) {
+                recover(failed);
+            }
         }
     }
 

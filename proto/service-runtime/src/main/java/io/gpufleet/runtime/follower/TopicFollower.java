@@ -18,6 +18,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.jspecify.annotations.Nullable;
@@ -84,6 +85,8 @@ public final class TopicFollower implements AutoCloseable {
             try (var consumer = consumer()) {
                 current = consumer;
                 follow(consumer);
+            } catch (WakeupException closedOrSetBack) {
+                LOG.atDebug().log("woken to end, or to read with another client after our clock was set back");
             } catch (RuntimeException failed) {
                 retry(failed);
             }
@@ -185,7 +188,7 @@ public final class TopicFollower implements AutoCloseable {
         var settings = kafka.properties(name(followed));
         settings.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
         settings.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
-        return new KafkaConsumer<>(settings, new StringDeserializer(), new ByteArrayDeserializer());
+        return kafka.consumer(settings, new StringDeserializer(), new ByteArrayDeserializer());
     }
 
     private Map<TopicPartition, Long> seek(KafkaConsumer<String, byte[]> consumer) {

@@ -32,6 +32,7 @@ public final class EventSender implements AutoCloseable {
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
     private static final String WRITER_KEY = "@writer/";
 
+    private final KafkaClients kafka;
     private final Properties settings;
     private final Codec codec;
     private final EventSource.Service source;
@@ -40,17 +41,20 @@ public final class EventSender implements AutoCloseable {
     private final Clock clock;
     private @Nullable EventSequencer sequencer;
     private KafkaProducer<String, byte[]> producer;
+    private long setBacks;
     private volatile boolean failed;
 
     private EventSender(
-            Properties settings,
+            KafkaClients kafka,
             Codec codec,
             EventSource.Service source,
             Topic changelog,
             CompletableFuture<Long> incarnation,
             Clock clock) {
-        this.settings = settings;
-        this.producer = producer(settings);
+        this.kafka = kafka;
+        this.settings = settings(kafka, source);
+        this.setBacks = kafka.clockSetBacks();
+        this.producer = producer();
         this.codec = codec;
         this.source = source;
         this.changelog = changelog;
@@ -71,6 +75,10 @@ public final class EventSender implements AutoCloseable {
             Topic changelog,
             CompletableFuture<Long> incarnation,
             Clock clock) {
+        return new EventSender(kafka, codec, source, changelog, incarnation, clock);
+    }
+
+    private static Properties settings(KafkaClients kafka, EventSource.Service source) {
         Properties settings = kafka.properties(source.name() + "-signals");
         settings.put(ProducerConfig.ACKS_CONFIG, "all");
         settings.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, "true");
@@ -79,11 +87,11 @@ public final class EventSender implements AutoCloseable {
         settings.put(ProducerConfig.LINGER_MS_CONFIG, "0");
         settings.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, "5000");
         settings.put(ProducerConfig.BUFFER_MEMORY_CONFIG, Integer.toString(4 * 1024 * 1024));
-        return new EventSender(settings, codec, source, changelog, incarnation, clock);
+        return settings;
     }
 
-    private static KafkaProducer<String, byte[]> producer(Properties settings) {
-        return new KafkaProducer<>(settings, new StringSerializer(), new ByteArraySerializer());
+    private KafkaProducer<String, byte[]> producer() {
+        return kafka.producer(settings, new StringSerializer(), new ByteArraySerializer());
     }
 
     /**
@@ -113,11 +121,16 @@ public final class EventSender implements AutoCloseable {
         return acknowledged;
     }
 
-    /** An idempotent producer that was refused once, for example while its password was not known, refuses for ever. */
+    /**
+     * An idempotent producer that was refused once, for example while its password was not known, refuses for ever, and one
+     * from before our clock was set back is closed.
+     */
     private void renewProducer() {
-        if (failed) {
+        long now = kafka.clockSetBacks();
+        if (failed || now != setBacks) {
             producer.close(Duration.ZERO);
-            producer = producer(settings);
+            setBacks = now;
+            producer = producer();
             failed = false;
         }
     }
