@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.gpufleet.health.kubernetes.ClusterTrust;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
 import io.gpufleet.testbed.testkit.ProgramProcess;

@@ -3,9 +3,7 @@ package io.gpufleet.health;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.gpufleet.health.kubernetes.ManifestRights;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Base64;
 import java.util.List;
 
 /** A ServiceAccount of the cluster under test with the rights of the service's manifest only, for the program. */
@@ -33,17 +31,7 @@ final class TestServiceAccount implements AutoCloseable {
 
     /** Writes a kubeconfig of it. */
     Path kubeconfig(Path file) throws IOException {
-        return Files.writeString(file, """
-                apiVersion: v1
-                kind: Config
-                clusters: [{name: it, cluster: {server: "%s", certificate-authority-data: %s}}]
-                users: [{name: it, user: {token: "%s"}}]
-                contexts: [{name: it, context: {cluster: it, user: it}}]
-                current-context: it
-                """.formatted(
-                        admin().getMasterUrl(),
-                        Base64.getEncoder().encodeToString(ClusterTrust.authority(admin().getConfiguration())),
-                        token()));
+        return rights.kubeconfig(file);
     }
 
     @Override

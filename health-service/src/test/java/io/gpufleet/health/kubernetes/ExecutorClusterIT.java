@@ -4,8 +4,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResourceList;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
+import io.fabric8.kubernetes.api.model.rbac.PolicyRuleBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.MixedOperation;
+import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.utils.Serialization;
@@ -24,6 +30,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -35,7 +42,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The ready-made executor on the API server of GPUFLEET_TEST_KUBECONFIG; its template makes a ConfigMap. */
+/**
+ * The ready-made executor on the API server of GPUFLEET_TEST_KUBECONFIG, as a ServiceAccount with its ClusterRole and what its README
+ * asks for beside; its template makes a ConfigMap.
+ */
 class ExecutorClusterIT {
     private static final String NODE = "gpufleet-it-executor";
     private static final String COMPONENT = "k8s/components/remediation/";
@@ -60,10 +70,36 @@ class ExecutorClusterIT {
 
     @BeforeAll
     static void open() throws IOException {
-        rights = ManifestRights.grant(NODE, List.of(COMPONENT + "rbac.yaml"));
+        rights = ManifestRights.grantRole(
+                NODE,
+                COMPONENT + "rbac.yaml",
+                "gpufleet-remediation-executor",
+                List.of(
+                        rule("", "nodes", "get"),
+                        rule("", "configmaps", "create"),
+                        rule("batch", "jobs", "create", "get")));
         admin = rights.admin();
         service = new KubernetesRemediationClient(admin);
         rights.install(COMPONENT + "crd.yaml");
+        // The API server learns of a role by a watch of its own.
+        await().atMost(TIMEOUT)
+                .ignoreExceptions()
+                .until(() -> remediations(rights.limited()).list() != null
+                        && rights.limited().nodes().withName(NODE).get() == null);
+    }
+
+    private static PolicyRule rule(String group, String resource, String... verbs) {
+        return new PolicyRuleBuilder()
+                .withApiGroups(group)
+                .withResources(resource)
+                .withVerbs(verbs)
+                .build();
+    }
+
+    private static MixedOperation<
+                    GenericKubernetesResource, GenericKubernetesResourceList, Resource<GenericKubernetesResource>>
+            remediations(KubernetesClient client) {
+        return client.genericKubernetesResources("gpufleet.io/v1alpha1", "GpuRemediation");
     }
 
     @AfterAll
@@ -76,7 +112,8 @@ class ExecutorClusterIT {
         Files.writeString(Files.createDirectory(directory.resolve("templates")).resolve("reset-gpu.yaml"), TEMPLATE);
         Path kubectl = Files.writeString(
                 Files.createDirectory(directory.resolve("bin")).resolve("kubectl"),
-                "#!/bin/sh\nexec " + RealCluster.executable() + " kubectl \"$@\"\n");
+                "#!/bin/sh\nexec " + RealCluster.executable() + " kubectl --kubeconfig "
+                        + rights.kubeconfig(directory.resolve("kubeconfig")) + " \"$@\"\n");
         assertThat(kubectl.toFile().setExecutable(true)).isTrue();
         uid = admin.nodes()
                 .resource(new NodeBuilder()
@@ -148,6 +185,25 @@ class ExecutorClusterIT {
     }
 
     @Test
+    void theExecutorHasNoOtherRightsThanThoseOfItsRole() throws IOException, InterruptedException {
+        assertThat(kubectl("auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"))
+                .isEqualTo("system:serviceaccount:default:" + NODE);
+        assertThat(kubectl("auth", "can-i", "create", "gpuremediations")).startsWith("no");
+        assertThat(kubectl("auth", "can-i", "patch", "nodes")).startsWith("no");
+    }
+
+    private String kubectl(String... arguments) throws IOException, InterruptedException {
+        var command = new ArrayList<>(List.of(directory.resolve("bin/kubectl").toString()));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), UTF_8);
+        var _ = process.waitFor();
+        return output;
+    }
+
+    @Test
     void oneOfTwoExecutorsCarriesItOut() throws IOException, InterruptedException {
         Remediation remediation = requested("boot-1", LATER);
 
@@ -168,7 +224,7 @@ class ExecutorClusterIT {
     }
 
     private void left(Remediation remediation, String phase, String message, Instant startedAt) {
-        admin.genericKubernetesResources("gpufleet.io/v1alpha1", "GpuRemediation")
+        remediations(admin)
                 .withName(remediation.name())
                 .subresource("status")
                 .patch(

@@ -7,6 +7,8 @@ import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBindingBuilder;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBuilder;
+import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -19,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 
 /** A ServiceAccount of the API server of GPUFLEET_TEST_KUBECONFIG that may do what some manifests allow, and nothing else. */
@@ -73,6 +76,22 @@ public final class ManifestRights implements AutoCloseable {
         return rights;
     }
 
+    /** Grants one cluster role of a file, and rules that the manifests leave to the administrator. */
+    public static ManifestRights grantRole(String account, String file, String role, List<PolicyRule> more)
+            throws IOException {
+        ManifestRights rights = grant(account, List.of());
+        rights.load(file).stream()
+                .filter(object -> object.getMetadata().getName().equals(role))
+                .forEach(rights::grant);
+        rights.grant(new ClusterRoleBuilder()
+                .withNewMetadata()
+                .withName("more")
+                .endMetadata()
+                .withRules(more)
+                .build());
+        return rights;
+    }
+
     /** Client of an administrator. */
     public KubernetesClient admin() {
         return admin;
@@ -86,6 +105,21 @@ public final class ManifestRights implements AutoCloseable {
     /** Token of the account, for an hour. */
     public String token() {
         return token;
+    }
+
+    /** Writes a kubeconfig of the account. */
+    public Path kubeconfig(Path file) throws IOException {
+        return Files.writeString(file, """
+                apiVersion: v1
+                kind: Config
+                clusters: [{name: it, cluster: {server: "%s", certificate-authority-data: %s}}]
+                users: [{name: it, user: {token: "%s"}}]
+                contexts: [{name: it, context: {cluster: it, user: it}}]
+                current-context: it
+                """.formatted(
+                        admin.getMasterUrl(),
+                        Base64.getEncoder().encodeToString(ClusterTrust.authority(admin.getConfiguration())),
+                        token));
     }
 
     /** Creates the objects of a file; what was not there before goes again. */

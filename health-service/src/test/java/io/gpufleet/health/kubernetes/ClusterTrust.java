@@ -1,4 +1,4 @@
-package io.gpufleet.health;
+package io.gpufleet.health.kubernetes;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -15,10 +15,11 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /** Trust in the authority of a kubeconfig, for HTTP clients that are not of Kubernetes. */
-final class ClusterTrust {
+public final class ClusterTrust {
     private ClusterTrust() {}
 
-    static SSLContext of(Config config) throws IOException, GeneralSecurityException {
+    /** A context that trusts it. */
+    public static SSLContext of(Config config) throws IOException, GeneralSecurityException {
         var store = KeyStore.getInstance(KeyStore.getDefaultType());
         store.load(null, null);
         store.setCertificateEntry(
