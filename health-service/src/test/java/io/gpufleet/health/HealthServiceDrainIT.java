@@ -1,6 +1,7 @@
 package io.gpufleet.health;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.IntOrString;
@@ -10,9 +11,16 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudgetBuilder;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.gpufleet.proto.health.v1.DecisionTaken;
+import io.gpufleet.proto.health.v1.Outcome;
+import io.gpufleet.proto.signal.v1.DrainPhase;
+import io.gpufleet.proto.signal.v1.KubernetesFact;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
+import io.gpufleet.testbed.testkit.EventReader;
+import io.gpufleet.testbed.testkit.EventReader.ReadEvent;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
+import io.gpufleet.wire.Topic;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -201,6 +209,36 @@ class HealthServiceDrainIT {
                         .singleElement()
                         .satisfies(notice -> assertThat(at).isAfterOrEqualTo(notice)));
         await().atMost(TIMEOUT).until(() -> why("node-3").contains("\"phase\":\"drained\""));
+        assertNoticeOnTheTopics(daemons.get(1 - waiting), "pair-" + (1 - waiting), "ml/Job/pair");
+    }
+
+    /** The order, and the begin that names the job, are on the topics before the time of which the pod was told. */
+    private void assertNoticeOnTheTopics(DaemonEventProducer daemon, String pod, String job) {
+        try (var reader =
+                new EventReader(bed.broker().bootstrap(), bed.codec(), daemon.node(), Topic.SIGNALS, Topic.DECISIONS)) {
+            List<ReadEvent> events = reader.read();
+            ReadEvent notice = events.stream()
+                    .filter(read -> read.event().payload() instanceof KubernetesFact fact
+                            && fact.getDrain().getPhase() == DrainPhase.DRAIN_PHASE_ACTIVE)
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(((KubernetesFact) notice.event().payload()).getDrain().getJobsList())
+                    .contains(job);
+            assertThat(watched.notices.get(pod))
+                    .allSatisfy(time -> assertThat(notice.event().appendedAt()).isBefore(time));
+            List<DecisionTaken> decisions = events.stream()
+                    .filter(read -> read.event().payload() instanceof DecisionTaken)
+                    .map(read -> (DecisionTaken) read.event().payload())
+                    .filter(decision -> decision.getOutcome() == Outcome.OUTCOME_ACTED)
+                    .toList();
+            assertThat(decisions)
+                    .extracting(DecisionTaken::getAction)
+                    .containsSubsequence("drain pods that hold a GPU", "drain active");
+            assertThat(decisions)
+                    .filteredOn(decision -> decision.getEvidenceList().contains(notice.id()))
+                    .extracting(DecisionTaken::getAction, DecisionTaken::getReason)
+                    .contains(tuple("drain active", "begins: pods that hold a GPU"));
+        }
     }
 
     /** Empty while the service does not answer in time. */
