@@ -16,6 +16,7 @@ import io.gpufleet.wire.Topics;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -32,6 +33,10 @@ class NewKafkaClusterIT {
     private static final String CLUSTER = "it";
     private static final String TAINTED = "gpufleet-it-new-kafka-0";
     private static final String OTHER = "gpufleet-it-new-kafka-1";
+    /** Tainted before, and without a fault once the new Kafka begins. */
+    private static final String REPAIRED = "gpufleet-it-new-kafka-2";
+
+    private static final List<String> NODES = List.of(TAINTED, OTHER, REPAIRED);
 
     @TempDir
     private static Path dir;
@@ -43,7 +48,7 @@ class NewKafkaClusterIT {
     void createNodes() throws IOException {
         account = TestServiceAccount.create("gpufleet-it-new-kafka");
         deleteNodes();
-        for (String name : new String[] {TAINTED, OTHER}) {
+        for (String name : NODES) {
             client().nodes()
                     .resource(new NodeBuilder()
                             .withNewMetadata()
@@ -61,7 +66,7 @@ class NewKafkaClusterIT {
     }
 
     private void deleteNodes() {
-        for (String name : new String[] {TAINTED, OTHER}) {
+        for (String name : NODES) {
             client().nodes().withName(name).withGracePeriod(0).delete();
             await().atMost(TIMEOUT).until(() -> client().nodes().withName(name).get() == null);
         }
@@ -72,8 +77,11 @@ class NewKafkaClusterIT {
         // Given a taint of several revisions, and then no Kafka any more
         try (var former = startKafka("former");
                 var service = startService(former);
-                var daemon = daemon(former, TAINTED)) {
+                var daemon = daemon(former, TAINTED);
+                var repaired = daemon(former, REPAIRED)) {
             daemon.observeXid(1, 48).observeXid(0, 79);
+            repaired.observeXid(0, 79);
+            await().atMost(TIMEOUT).until(() -> taint(REPAIRED).equals(Optional.of("Xid79")));
             await().atMost(TIMEOUT).until(() -> taint(TAINTED).equals(Optional.of("Xid79")));
             assertThat(service.isAlive()).isTrue();
         }
@@ -82,17 +90,20 @@ class NewKafkaClusterIT {
         try (var anew = startKafka("anew");
                 var service = startService(anew);
                 var tainted = daemon(anew, TAINTED);
-                var other = daemon(anew, OTHER)) {
+                var other = daemon(anew, OTHER);
+                var repaired = daemon(anew, REPAIRED)) {
             await().atMost(TIMEOUT).until(() -> service.hasMetric("gpufleet_active 1.0"));
 
             // When
             tainted.listOpenXids(0, 79);
             other.observeXid(0, 79);
+            repaired.listOpenXids(0);
 
             // Then the new revision outranks the one that is on the Node
             await().atMost(TAINT)
                     .until(() -> taint(OTHER).isPresent() && !applied(TAINTED).equals(applied));
             assertThat(taint(TAINTED)).contains("Xid79");
+            await().atMost(TAINT).until(() -> taint(REPAIRED).isEmpty());
             tainted.clearXid(0, 79);
             await().atMost(TAINT).until(() -> taint(TAINTED).isEmpty());
             tainted.observeXid(1, 79);
