@@ -243,8 +243,9 @@ class HealthServiceDrainIT {
 
     /** Empty while the service does not answer in time. */
     private String message(String node) {
-        String why = why(node);
-        return why.isEmpty() ? "" : new JsonObject(why).getJsonObject("drain").getString("message");
+        return TestedHealthService.why(first, node)
+                .getJsonObject("drain", new JsonObject())
+                .getString("message", "");
     }
 
     private String why(String node) {
