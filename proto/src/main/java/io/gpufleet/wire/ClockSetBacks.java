@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 final class ClockSetBacks {
     private static final Logger LOG = LoggerFactory.getLogger(ClockSetBacks.class);
     private static final Duration INTERVAL = Duration.ofSeconds(1);
-    /** What a client may wait for longer than it was told. */
+    /** Time for which a client may wait longer than it was told. */
     private static final long TOLERATED_MILLIS = 2_000;
     /** Further apart, the readings of both clocks are not of the same moment: the process stood still in between. */
     private static final long MOMENT_NANOS = Duration.ofMillis(100).toNanos();
