@@ -6,6 +6,6 @@
 set -eu
 exec "$1/bin/jlink" --add-modules "$(printf '%s,' \
   java.base java.compiler java.instrument java.logging java.management java.naming java.net.http \
-  java.security.jgss java.security.sasl java.sql java.xml jdk.crypto.ec jdk.jfr jdk.management jdk.naming.dns \
+  java.security.jgss java.security.sasl java.sql java.xml jdk.crypto.ec jdk.jfr jdk.management jdk.naming.dns jdk.net \
   jdk.unsupported jdk.zipfs | sed 's/,$//')" \
   --strip-debug --no-header-files --no-man-pages --compress zip-6 --output "$2"
