@@ -44,10 +44,7 @@ final class BlockingHttp implements AutoCloseable {
 
     /** Opens no connection before the first request. */
     BlockingHttp(@Nullable Duration connectTimeout, @Nullable SSLContext tls) {
-        var connection = ConnectionConfig.custom()
-                .setIdleTimeout(IDLE)
-                .setTimeToLive(null)
-                .setValidateAfterInactivity(UNSEEN);
+        var connection = ConnectionConfig.custom().setIdleTimeout(IDLE).setValidateAfterInactivity(UNSEEN);
         if (connectTimeout != null) {
             connection.setConnectTimeout(Timeout.of(connectTimeout));
         }
@@ -84,7 +81,7 @@ final class BlockingHttp implements AutoCloseable {
         var config = RequestConfig.custom()
                 .setProtocolUpgradeEnabled(false)
                 .setAuthenticationEnabled(false)
-                .setConnectionKeepAlive(TimeValue.of(IDLE.toDuration()));
+                .setConnectionKeepAlive(IDLE);
         if (timeout != null && !timeout.isZero()) {
             config.setResponseTimeout(Timeout.of(timeout)).setConnectionRequestTimeout(Timeout.of(timeout));
         }
