@@ -70,7 +70,8 @@ final class DaemonMain implements AutoCloseable {
     /** Prefix of the files that must be closed before a driver can be unloaded. */
     private static final String GPU_DEVICE_PREFIX = "/dev/nvidia";
 
-    private static final Duration DRAIN_TIMEOUT = Duration.ofMillis(50);
+    /** For a broker that is connected and does not answer; the next start sends what this one could not. */
+    private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(1);
 
     /** Creating clients of Kafka takes a second of processor time; the kubelet's first list is sent before. */
     private static final Duration KAFKA_START_DELAY = Duration.ofMillis(500);
@@ -366,7 +367,7 @@ final class DaemonMain implements AutoCloseable {
                         .toList());
     }
 
-    /** Removes the sockets, publishes the departure if that takes no time, and exits; all else survives a kill. */
+    /** Removes the sockets, publishes the departure, and exits; all else survives a kill. */
     @Override
     public void close() {
         devicePlugins.removeSockets();

@@ -102,7 +102,9 @@ public final class PublishedRecords {
     }
 
     private void readOn(List<String> violations) {
-        Map<TopicPartition, Long> ends = consumer.endOffsets(partitions());
+        // Assigned before the ends are asked for: the consumer warns of each partition that is not.
+        consumer.assign(partitions());
+        Map<TopicPartition, Long> ends = new HashMap<>(consumer.endOffsets(consumer.assignment()));
         ends.entrySet().removeIf(end -> compared.getOrDefault(end.getKey(), 0L) >= end.getValue());
         consumer.assign(ends.keySet());
         ends.keySet().forEach(partition -> consumer.seek(partition, compared.getOrDefault(partition, 0L)));
