@@ -67,6 +67,7 @@ import io.gpufleet.runtime.engine.ProjectionEngine;
 import io.gpufleet.runtime.kubernetes.KubernetesClients;
 import io.gpufleet.runtime.kubernetes.ReviewAuthorizer;
 import io.gpufleet.runtime.kubernetes.ServiceTls;
+import io.gpufleet.runtime.projection.FurtherTopics;
 import io.gpufleet.runtime.sender.EventSender;
 import io.gpufleet.wire.Topic;
 import io.vertx.core.Vertx;
@@ -88,6 +89,8 @@ import org.slf4j.LoggerFactory;
 public final class AllocationMain {
     private static final Logger LOG = LoggerFactory.getLogger(AllocationMain.class);
     private static final String NAME = "allocation-service";
+    private static final FurtherTopics TOPICS =
+            new FurtherTopics(Set.of(Topic.SIGNALS, Topic.USAGE_DAILY), Set.of(Topic.USAGE, Topic.USAGE_DAILY));
     private static final int CONCURRENT_CALLS = 8;
     private static final int BACKGROUND_CALLS = 4;
     private static final int WAITING_READS = 256;
@@ -259,7 +262,7 @@ public final class AllocationMain {
 
     private ProjectionEngine<NodeLedger> engine(Ledger ledger, List<TermListener> listeners, String address) {
         return ProjectionEngine.start(
-                bus.engine(NAME, address, clock, Set.of(Topic.SIGNALS, Topic.USAGE_DAILY)),
+                bus.engine(NAME, address, clock, TOPICS),
                 new AllocationProjection(bus.cluster()),
                 new TermNotifyingActor(active, listeners),
                 new LedgerViewUpdater(ledger),

@@ -64,6 +64,7 @@ import io.gpufleet.runtime.kubernetes.RequestCounts;
 import io.gpufleet.runtime.kubernetes.RetryAfter;
 import io.gpufleet.runtime.kubernetes.ReviewAuthorizer;
 import io.gpufleet.runtime.kubernetes.ServiceTls;
+import io.gpufleet.runtime.projection.FurtherTopics;
 import io.gpufleet.runtime.sender.EventSender;
 import io.gpufleet.wire.Topic;
 import io.vertx.core.Vertx;
@@ -84,6 +85,8 @@ import org.slf4j.LoggerFactory;
 public final class HealthMain {
     private static final String NAME = "health-service";
     private static final Logger LOG = LoggerFactory.getLogger(HealthMain.class);
+    private static final FurtherTopics TOPICS =
+            new FurtherTopics(Set.of(Topic.SIGNALS), Set.of(Topic.SIGNALS, Topic.DECISIONS));
     /** An applied taint that is missing in two reads this far apart was removed manually. */
     private static final Duration OVERRIDE_CONFIRMATION = Duration.ofSeconds(10);
 
@@ -132,7 +135,7 @@ public final class HealthMain {
         var timings = new VerdictToNodeLatency(System::nanoTime, metrics.patchTimings());
         var timed = new TimedNodeClient(nodes, timings);
         Supplier<Optional<String>> freeze = () -> FleetCommandDecider.freeze(store.node(FleetCommandDecider.FLEET));
-        EngineConfig engineConfig = bus.engine(NAME, "", clock, Set.of(Topic.SIGNALS));
+        EngineConfig engineConfig = bus.engine(NAME, "", clock, TOPICS);
         Clock brokersTime = engineConfig.brokerClock().corrected();
         var step = new NodeReconciler(timed, signals, lease, counters, brokersTime, patchSettings(files.pools()));
         Reconciler reconciler = shutdown.add(

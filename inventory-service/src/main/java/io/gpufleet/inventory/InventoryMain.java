@@ -42,6 +42,7 @@ import io.gpufleet.runtime.engine.ProjectionEngine;
 import io.gpufleet.runtime.kubernetes.KubernetesClients;
 import io.gpufleet.runtime.kubernetes.ReviewAuthorizer;
 import io.gpufleet.runtime.kubernetes.ServiceTls;
+import io.gpufleet.runtime.projection.FurtherTopics;
 import io.gpufleet.runtime.projection.ReplicaRole;
 import io.gpufleet.runtime.sender.EventSender;
 import io.gpufleet.runtime.workqueue.Backoff;
@@ -146,7 +147,7 @@ public final class InventoryMain {
         return shutdown.add(
                 "projection",
                 ProjectionEngine.start(
-                        bus.engine(NAME, "", clock, Set.of(Topic.SIGNALS)),
+                        bus.engine(NAME, "", clock, new FurtherTopics(Set.of(Topic.SIGNALS), Set.of())),
                         new InventoryProjection(timers),
                         new NodeLabelActor(kubernetes, view),
                         new FleetViewUpdater(view),

@@ -10,13 +10,13 @@ import io.gpufleet.runtime.bus.BusConfig;
 import io.gpufleet.runtime.bus.ProjectionMetrics;
 import io.gpufleet.runtime.engine.ProjectionEngine;
 import io.gpufleet.runtime.projection.Actor;
+import io.gpufleet.runtime.projection.FurtherTopics;
 import io.gpufleet.runtime.projection.StateListener;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.vertx.core.Vertx;
 import io.vertx.ext.web.Router;
 import java.time.Clock;
-import java.util.Set;
 
 /** A service with a projection that does almost nothing: what remains of the cost of a service is that of the engine. */
 public final class FloorMain {
@@ -31,7 +31,8 @@ public final class FloorMain {
         var engine = shutdown.add(
                 "projection",
                 ProjectionEngine.start(
-                        BusConfig.from(environment).engine(FloorProcess.NAME, "", Clock.systemUTC(), Set.of()),
+                        BusConfig.from(environment)
+                                .engine(FloorProcess.NAME, "", Clock.systemUTC(), FurtherTopics.NONE),
                         new FloorProjection(),
                         Actor.none(),
                         StateListener.none(),

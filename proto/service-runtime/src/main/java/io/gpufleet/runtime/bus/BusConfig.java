@@ -4,16 +4,16 @@ import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.config.Environment;
 import io.gpufleet.kit.config.Setting;
 import io.gpufleet.runtime.engine.EngineConfig;
+import io.gpufleet.runtime.leadership.BrokerClock;
+import io.gpufleet.runtime.projection.FurtherTopics;
 import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.EventSource;
 import io.gpufleet.wire.KafkaClients;
-import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 
 /**
  * How a central service reaches the bus.
@@ -107,14 +107,14 @@ public record BusConfig(
     /**
      * Where this service's projection runs. What a replica writes is refused when its name is not one of its service.
      *
-     * @param sent topics that it writes to beside its projection
+     * @param further topics that it uses beside its projection
      */
-    public EngineConfig engine(String service, String grpcAddress, Clock clock, Set<Topic> sent) {
+    public EngineConfig engine(String service, String grpcAddress, Clock clock, FurtherTopics further) {
         if (!source().isReplicaOf(service)) {
             throw new ConfigurationException("GPUFLEET_INSTANCE '" + instance + "' does not contain '" + service
                     + "': readers know the writer by it, for example '" + service + "-0'");
         }
         var settings = new ProjectionSettings(service, instance, grpcAddress, sessionTimeout);
-        return new EngineConfig(settings, codec(), kafka, clock, sent);
+        return new EngineConfig(settings, codec(), kafka, new BrokerClock(clock, System::nanoTime), further);
     }
 }

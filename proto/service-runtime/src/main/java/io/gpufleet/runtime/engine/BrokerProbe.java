@@ -1,6 +1,7 @@
 package io.gpufleet.runtime.engine;
 
 import io.gpufleet.runtime.leadership.BrokerContact;
+import io.gpufleet.runtime.projection.FurtherTopics;
 import io.gpufleet.runtime.projection.ProjectionSpec;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.TopicAdmin;
@@ -123,7 +124,7 @@ final class BrokerProbe implements AutoCloseable {
      */
     static Map<String, String> check(EngineParts<?> parts, Admin admin) {
         Topics topics = parts.codec().topics();
-        Set<Topic> needed = needed(parts.spec(), parts.config().sent());
+        Set<Topic> needed = needed(parts.spec(), parts.config().further());
         Map<String, TopicDescription> found = describe(parts, admin, needed);
         Map<String, String> ids = new HashMap<>();
         for (Topic topic : needed) {
@@ -204,11 +205,12 @@ final class BrokerProbe implements AutoCloseable {
         }
     }
 
-    private static Set<Topic> needed(ProjectionSpec spec, Set<Topic> sent) {
+    private static Set<Topic> needed(ProjectionSpec spec, FurtherTopics further) {
         Set<Topic> needed = EnumSet.of(spec.changelog(), Topic.ELECTION, Topic.DEADLETTER);
         needed.addAll(spec.read());
         needed.addAll(spec.outputs());
-        needed.addAll(sent);
+        needed.addAll(further.sent());
+        needed.addAll(further.followed());
         return needed;
     }
 

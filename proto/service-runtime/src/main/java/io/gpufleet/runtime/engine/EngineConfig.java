@@ -1,30 +1,24 @@
 package io.gpufleet.runtime.engine;
 
 import io.gpufleet.runtime.leadership.BrokerClock;
+import io.gpufleet.runtime.projection.FurtherTopics;
 import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.KafkaClients;
-import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import java.time.Clock;
-import java.util.Set;
 
 /**
  * Where an engine runs: its settings, the topics and their codec, the broker, and the clock.
  *
  * @param brokerClock learns the broker's time from the engine's commits; its {@link BrokerClock#corrected()} is for an actor
- * @param sent topics that the service writes to beside its projection: a missing one, or right to one, is a reason not to be ready
+ * @param further topics that the service uses beside its projection
  */
 public record EngineConfig(
-        ProjectionSettings settings, Codec codec, KafkaClients kafka, BrokerClock brokerClock, Set<Topic> sent) {
-    /** Keeps a copy. */
-    public EngineConfig {
-        sent = Set.copyOf(sent);
-    }
-
-    /** With a clock that has learnt nothing of the broker's yet. */
-    public EngineConfig(ProjectionSettings settings, Codec codec, KafkaClients kafka, Clock clock, Set<Topic> sent) {
-        this(settings, codec, kafka, new BrokerClock(clock, System::nanoTime), sent);
+        ProjectionSettings settings, Codec codec, KafkaClients kafka, BrokerClock brokerClock, FurtherTopics further) {
+    /** A service of its projection alone, with a clock that has learnt nothing of the broker's yet. */
+    public EngineConfig(ProjectionSettings settings, Codec codec, KafkaClients kafka, Clock clock) {
+        this(settings, codec, kafka, new BrokerClock(clock, System::nanoTime), FurtherTopics.NONE);
     }
 
     /** The process's own clock. */

@@ -81,7 +81,7 @@ record EngineParts<S>(
 
     /** On a broker with ACLs. */
     RequiredRights rights() {
-        return RequiredRights.of(settings().service(), group(), codec().topics(), spec(), config.sent());
+        return RequiredRights.of(settings().service(), group(), codec().topics(), spec(), config.further());
     }
 
     /** Why something failed, one line: the right that is missing, or what a client of Kafka met first. */

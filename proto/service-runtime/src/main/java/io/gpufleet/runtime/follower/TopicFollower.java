@@ -13,11 +13,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
@@ -37,6 +39,8 @@ public final class TopicFollower implements AutoCloseable {
     private static final Duration REST = Duration.ofMillis(100);
 
     private static final int MANY = 100;
+    /** A consumer is not told that a topic was deleted and made anew, and reads on at its offset in the new one. */
+    private static final Duration IDENTITY_INTERVAL = Duration.ofSeconds(30);
 
     /**
      * Topics that are read.
@@ -51,6 +55,7 @@ public final class TopicFollower implements AutoCloseable {
     private final Followed followed;
     private final TopicListener listener;
     private final Clock clock;
+    private final Duration identityInterval;
     private final Thread thread;
     private final CountDownLatch closed = new CountDownLatch(1);
     private volatile boolean open = true;
@@ -59,12 +64,19 @@ public final class TopicFollower implements AutoCloseable {
 
     private volatile @Nullable KafkaConsumer<String, byte[]> current;
 
-    private TopicFollower(KafkaClients kafka, Codec codec, Followed followed, TopicListener listener, Clock clock) {
+    private TopicFollower(
+            KafkaClients kafka,
+            Codec codec,
+            Followed followed,
+            TopicListener listener,
+            Clock clock,
+            Duration identityInterval) {
         this.kafka = kafka;
         this.codec = codec;
         this.followed = followed;
         this.listener = listener;
         this.clock = clock;
+        this.identityInterval = identityInterval;
         this.thread = Thread.ofPlatform().name(name(followed)).daemon().unstarted(this::run);
     }
 
@@ -75,7 +87,18 @@ public final class TopicFollower implements AutoCloseable {
     /** Starts the thread, which reads until it is closed and starts over after a failure. */
     public static TopicFollower start(
             KafkaClients kafka, Codec codec, Followed followed, TopicListener listener, Clock clock) {
-        var follower = new TopicFollower(kafka, codec, followed, listener, clock);
+        return start(kafka, codec, followed, listener, clock, IDENTITY_INTERVAL);
+    }
+
+    /** Asks that often whether the topic is still the same. */
+    static TopicFollower start(
+            KafkaClients kafka,
+            Codec codec,
+            Followed followed,
+            TopicListener listener,
+            Clock clock,
+            Duration identityInterval) {
+        var follower = new TopicFollower(kafka, codec, followed, listener, clock, identityInterval);
         follower.thread.start();
         return follower;
     }
@@ -111,10 +134,18 @@ public final class TopicFollower implements AutoCloseable {
     }
 
     private void follow(KafkaConsumer<String, byte[]> consumer) {
+        Uuid identity = identity();
+        long identified = System.nanoTime();
         Map<TopicPartition, Long> ends = seek(consumer);
         listener.started();
         boolean loaded = false;
         while (open) {
+            if (System.nanoTime() - identified >= identityInterval.toNanos()) {
+                if (!identity().equals(identity)) {
+                    throw new IllegalStateException("topic was deleted and made anew: it is read anew");
+                }
+                identified = System.nanoTime();
+            }
             ConsumerRecords<String, byte[]> records = poll(consumer);
             records.forEach(rec -> {
                 if (codec.decode(rec) instanceof DecodedRecord.Event event) {
@@ -130,6 +161,22 @@ public final class TopicFollower implements AutoCloseable {
             if (loaded && !records.isEmpty() && records.count() < MANY) {
                 pause(REST);
             }
+        }
+    }
+
+    /** Of the topic of this name today; a client for each question, since the next one is due in half a minute. */
+    private Uuid identity() {
+        String name = codec.topics().name(followed.topic());
+        try (Admin admin = kafka.admin(kafka.properties(name(followed)))) {
+            return admin.describeTopics(List.of(name))
+                    .allTopicNames()
+                    .toCompletionStage()
+                    .toCompletableFuture()
+                    .join()
+                    .values()
+                    .iterator()
+                    .next()
+                    .topicId();
         }
     }
 

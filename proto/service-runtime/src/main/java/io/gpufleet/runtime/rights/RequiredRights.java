@@ -1,5 +1,6 @@
 package io.gpufleet.runtime.rights;
 
+import io.gpufleet.runtime.projection.FurtherTopics;
 import io.gpufleet.runtime.projection.ProjectionSpec;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
@@ -40,12 +41,14 @@ public record RequiredRights(String service, String group, Map<String, Set<AclOp
         topics = Map.copyOf(topics);
     }
 
-    /** The rights of a projection with these inputs and outputs, and of a sender to further topics beside it. */
-    public static RequiredRights of(String service, String group, Topics topics, ProjectionSpec spec, Set<Topic> sent) {
+    /** The rights of a projection with these inputs and outputs, and to further topics beside it. */
+    public static RequiredRights of(
+            String service, String group, Topics topics, ProjectionSpec spec, FurtherTopics further) {
         var needed = new TreeMap<String, Set<AclOperation>>();
         spec.read().forEach(topic -> add(needed, topics.name(topic), AclOperation.READ));
         spec.outputs().forEach(topic -> add(needed, topics.name(topic), AclOperation.WRITE));
-        sent.forEach(topic -> add(needed, topics.name(topic), AclOperation.WRITE));
+        further.sent().forEach(topic -> add(needed, topics.name(topic), AclOperation.WRITE));
+        further.followed().forEach(topic -> add(needed, topics.name(topic), AclOperation.READ));
         add(needed, topics.name(spec.changelog()), AclOperation.READ);
         add(needed, topics.name(spec.changelog()), AclOperation.WRITE);
         add(needed, topics.name(Topic.ELECTION), AclOperation.READ);
@@ -120,6 +123,13 @@ public record RequiredRights(String service, String group, Map<String, Set<AclOp
                             .sorted()
                             .map(name -> line("topic " + name, names(topics.getOrDefault(name, Set.of()))))
                             .collect(Collectors.joining("; ")));
+                }
+                // An admin client names no topic: it is the one that was asked for.
+                case TopicAuthorizationException _
+                when topics.size() == 1 -> {
+                    return topics.entrySet().stream()
+                            .map(topic -> line("topic " + topic.getKey(), names(topic.getValue())))
+                            .findFirst();
                 }
                 case GroupAuthorizationException _ -> {
                     return Optional.of(line("group " + group, AclOperation.READ.name()));

@@ -51,7 +51,7 @@ record ConsistencyBus(String bootstrap, Codec codec) {
         var settings = new ProjectionSettings(
                 "consistency", instance, instance + ":9090", SESSION, LEASE, ProjectionSettings.WRITER_GAP_WAIT);
         return new EngineConfig(
-                settings, codec, KafkaClients.plain(bootstrap), Clock.offset(Clock.systemUTC(), clockOffset), Set.of());
+                settings, codec, KafkaClients.plain(bootstrap), Clock.offset(Clock.systemUTC(), clockOffset));
     }
 
     /** Everything that is committed on a topic now, each partition in its order. */

@@ -49,8 +49,8 @@ final class ReplicaMain {
             hangIfTold();
             return config.clock().instant();
         };
-        var hanging = new EngineConfig(
-                config.settings(), config.codec(), config.kafka(), source.withZone(ZoneOffset.UTC), Set.of());
+        var hanging =
+                new EngineConfig(config.settings(), config.codec(), config.kafka(), source.withZone(ZoneOffset.UTC));
         try (var _ = ProjectionEngine.start(
                 hanging, tested.create(), new Printing<S>(), StateListener.none(), System.out::println)) {
             obey();

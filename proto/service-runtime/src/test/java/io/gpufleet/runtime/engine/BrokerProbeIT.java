@@ -6,7 +6,6 @@ import io.gpufleet.runtime.projection.StateListener;
 import io.gpufleet.wire.KafkaClients;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.Set;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
@@ -21,8 +20,7 @@ class BrokerProbeIT {
                 bus.settings("health-service-0"),
                 bus.codec,
                 KafkaClients.plain(bus.broker.bootstrap()),
-                Clock.systemUTC(),
-                Set.of());
+                Clock.systemUTC());
         var parts = new EngineParts<>(config, projection, projection, StateListener.none());
         try (var probe = BrokerProbe.start(parts, Duration.ofHours(1))) {
             // Given

@@ -58,8 +58,7 @@ class CountingProjection implements Projection<NodeHealthState>, Actor<NodeHealt
                 new ProjectionSettings("counting", "health-service-0", "", ProjectionSettings.SESSION),
                 new Codec("c1", new Topics("gpu.")),
                 KafkaClients.plain("127.0.0.1:1"),
-                Clock.systemUTC(),
-                Set.of());
+                Clock.systemUTC());
         return new EngineParts<>(config, projection, projection, StateListener.none());
     }
 

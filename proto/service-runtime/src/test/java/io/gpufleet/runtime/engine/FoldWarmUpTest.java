@@ -46,11 +46,7 @@ class FoldWarmUpTest {
     private EngineParts<NodeHealthState> parts(CountingProjection projection) {
         var settings = new ProjectionSettings("health-service", "health-service-0", "", ProjectionSettings.SESSION);
         var config = new EngineConfig(
-                settings,
-                new Codec("c1", new Topics("gpu.")),
-                KafkaClients.plain("127.0.0.1:1"),
-                Clock.systemUTC(),
-                Set.of());
+                settings, new Codec("c1", new Topics("gpu.")), KafkaClients.plain("127.0.0.1:1"), Clock.systemUTC());
         return new EngineParts<>(config, projection, projection, new StateListener<>() {
             @Override
             public void committed(java.util.Map<String, NodeHealthState> states, Set<String> forgotten) {

@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -29,11 +28,7 @@ import org.junit.jupiter.api.Test;
 class InputReaderIT {
     private final TestBus bus = TestBus.withNewPrefix();
     private final EngineConfig config = new EngineConfig(
-            bus.settings("health-service-0"),
-            bus.codec,
-            KafkaClients.plain(bus.broker.bootstrap()),
-            Clock.systemUTC(),
-            Set.of());
+            bus.settings("health-service-0"), bus.codec, KafkaClients.plain(bus.broker.bootstrap()), Clock.systemUTC());
 
     /** Clients of the broker, of which the readers are known; their time stands still, so that a slow machine finds all. */
     private static final class KnownReaders implements EngineClients {

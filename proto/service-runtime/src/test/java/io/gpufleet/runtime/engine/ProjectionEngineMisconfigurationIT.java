@@ -17,7 +17,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Properties;
-import java.util.Set;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.awaitility.Awaitility;
@@ -60,8 +59,7 @@ class ProjectionEngineMisconfigurationIT {
                             settings,
                             new Codec("c1", topics),
                             KafkaClients.plain(broker.bootstrap()),
-                            Clock.systemUTC(),
-                            Set.of()),
+                            Clock.systemUTC()),
                     projection,
                     projection,
                     StateListener.none(),

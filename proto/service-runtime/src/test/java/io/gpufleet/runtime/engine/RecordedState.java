@@ -26,7 +26,6 @@ import java.time.Instant;
 import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
@@ -50,8 +49,7 @@ public final class RecordedState<S> {
                 new ProjectionSettings("recorded", instance, "", ProjectionSettings.SESSION),
                 CODEC,
                 KafkaClients.plain("127.0.0.1:1"),
-                Clock.systemUTC(),
-                Set.of());
+                Clock.systemUTC());
         this.parts = new EngineParts<>(config, projection, Actor.none(), StateListener.none());
         this.key = key;
     }

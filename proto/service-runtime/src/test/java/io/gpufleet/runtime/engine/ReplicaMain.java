@@ -21,7 +21,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
-import java.util.Set;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.NullMarked;
 
@@ -76,8 +75,7 @@ final class ReplicaMain {
         InstantSource source = this::instant;
         var codec = new Codec(TestBus.CLUSTER, new Topics(prefix));
         try (var engine = ProjectionEngine.start(
-                new EngineConfig(
-                        settings, codec, KafkaClients.plain(bootstrap), source.withZone(ZoneOffset.UTC), Set.of()),
+                new EngineConfig(settings, codec, KafkaClients.plain(bootstrap), source.withZone(ZoneOffset.UTC)),
                 projection,
                 projection,
                 StateListener.none(),

@@ -3,6 +3,7 @@ package io.gpufleet.runtime.engine;
 import io.gpufleet.runtime.leadership.BrokerClock;
 import io.gpufleet.runtime.leadership.LeadershipLease;
 import io.gpufleet.runtime.projection.Actor;
+import io.gpufleet.runtime.projection.FurtherTopics;
 import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.runtime.projection.StateListener;
@@ -21,7 +22,6 @@ import io.gpufleet.wire.KafkaClients;
 import java.time.Clock;
 import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
@@ -79,7 +79,7 @@ public final class SimulatedReplica<S> {
                 shared.codec(),
                 KafkaClients.plain("127.0.0.1:1"),
                 clock,
-                Set.of());
+                FurtherTopics.NONE);
         var writer = new AtomicReference<@Nullable SimulatedProducer>();
         var commitDuration = new AtomicLong();
         var recorded = new RecordedProjection<>(projection, states -> {

@@ -2,6 +2,8 @@ package io.gpufleet.runtime.engine;
 
 import io.gpufleet.proto.health.v1.DecisionTaken;
 import io.gpufleet.proto.health.v1.NodeHealthState;
+import io.gpufleet.runtime.leadership.BrokerClock;
+import io.gpufleet.runtime.projection.FurtherTopics;
 import io.gpufleet.runtime.projection.ProjectionSettings;
 import io.gpufleet.runtime.projection.StateListener;
 import io.gpufleet.runtime.record.RecordKeyConverter;
@@ -140,29 +142,28 @@ final class TestBus {
 
     private ProjectionEngine<NodeHealthState> start(
             String instance, CountingProjection projection, Clock clock, StateListener<NodeHealthState> listener) {
-        var config =
-                new EngineConfig(settings(instance), codec, KafkaClients.plain(broker.bootstrap()), clock, Set.of());
+        var config = new EngineConfig(settings(instance), codec, KafkaClients.plain(broker.bootstrap()), clock);
         return ProjectionEngine.start(config, projection, projection, listener, _ -> {});
     }
 
-    /** Of a service that writes to further topics beside its projection. */
-    ProjectionEngine<NodeHealthState> start(String instance, CountingProjection projection, Set<Topic> sent) {
-        var config = new EngineConfig(
-                settings(instance), codec, KafkaClients.plain(broker.bootstrap()), Clock.systemUTC(), sent);
+    /** Of a service that uses further topics beside its projection. */
+    ProjectionEngine<NodeHealthState> start(String instance, CountingProjection projection, FurtherTopics further) {
+        var clock = new BrokerClock(Clock.systemUTC(), System::nanoTime);
+        var config =
+                new EngineConfig(settings(instance), codec, KafkaClients.plain(broker.bootstrap()), clock, further);
         return ProjectionEngine.start(config, projection, projection, StateListener.none(), _ -> {});
     }
 
     /** With the session and the lease of a real service. */
     ProjectionEngine<NodeHealthState> startAsShipped(String instance, CountingProjection projection) {
         var settings = new ProjectionSettings("counting", instance, instance + ":9090", ProjectionSettings.SESSION);
-        var config =
-                new EngineConfig(settings, codec, KafkaClients.plain(broker.bootstrap()), Clock.systemUTC(), Set.of());
+        var config = new EngineConfig(settings, codec, KafkaClients.plain(broker.bootstrap()), Clock.systemUTC());
         return ProjectionEngine.start(config, projection, projection, StateListener.none(), _ -> {});
     }
 
     /** With clients that authenticate. */
     ProjectionEngine<NodeHealthState> start(String instance, CountingProjection projection, KafkaClients clients) {
-        var config = new EngineConfig(settings(instance), codec, clients, Clock.systemUTC(), Set.of());
+        var config = new EngineConfig(settings(instance), codec, clients, Clock.systemUTC());
         return ProjectionEngine.start(config, projection, projection, StateListener.none(), _ -> {});
     }
 

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.proto.health.v1.NodeHealthState;
 import io.gpufleet.runtime.projection.Effects;
+import io.gpufleet.runtime.projection.FurtherTopics;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.ReplicaRole;
 import io.gpufleet.runtime.projection.States;
@@ -114,7 +115,8 @@ class TopicChangesIT {
     void deletedTopicThatIsWrittenBesideTheProjectionIsNamedInReadinessToo() throws Exception {
         try (var admin = admin()) {
             create(admin, Topic.USAGE_DAILY);
-            try (var engine = bus.start("health-service-0", projection, Set.of(Topic.USAGE_DAILY))) {
+            try (var engine =
+                    bus.start("health-service-0", projection, new FurtherTopics(Set.of(Topic.USAGE_DAILY), Set.of()))) {
                 // Given
                 await().until(() ->
                         engine.active() && engine.readinessFailures().isEmpty());

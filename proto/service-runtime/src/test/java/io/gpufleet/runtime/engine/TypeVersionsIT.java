@@ -14,7 +14,6 @@ import io.gpufleet.wire.Topic;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.Set;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.NullMarked;
@@ -144,8 +143,7 @@ class TypeVersionsIT {
                         bus.settings("health-service-0"),
                         codec,
                         KafkaClients.plain(bus.broker.bootstrap()),
-                        Clock.systemUTC(),
-                        Set.of()),
+                        Clock.systemUTC()),
                 projection,
                 projection,
                 StateListener.none(),

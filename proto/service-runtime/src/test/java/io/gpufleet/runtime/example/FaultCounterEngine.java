@@ -9,7 +9,6 @@ import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topics;
 import java.time.Clock;
-import java.util.Set;
 
 /** Starts the projection of the README. */
 final class FaultCounterEngine {
@@ -21,8 +20,7 @@ final class FaultCounterEngine {
                 new ProjectionSettings("health-service", instance, "", ProjectionSettings.SESSION),
                 new Codec("local", new Topics("demo.")),
                 KafkaClients.plain(bootstrap),
-                Clock.systemUTC(),
-                Set.of());
+                Clock.systemUTC());
         return ProjectionEngine.start(
                 config, new FaultCounter(), Actor.none(), StateListener.none(), System.err::println);
     }

@@ -223,6 +223,48 @@ class TopicFollowerIT {
     }
 
     @Test
+    void topicThatIsMadeAnewAndAtLeastAsLongIsReadAnew() throws Exception {
+        var codec = new Codec(CLUSTER, new Topics("longer."));
+        String name = codec.topics().name(Topic.SIGNALS);
+        BlockingQueue<Long> taken = new LinkedBlockingQueue<>();
+        try (var admin = admin();
+                var producer = producer();
+                var log = new FollowerLog()) {
+            create(admin, codec);
+            write(producer, codec, 1, 2);
+            // Given a reader that is slow until the topic is another one
+            var anew = new CountDownLatch(1);
+            try (var _ = TopicFollower.start(
+                    clients(),
+                    codec,
+                    FOLLOWED,
+                    event -> {
+                        taken.add(event.envelope().id().sequence());
+                        await().atMost(TIMEOUT).until(() -> taken.size() < 2 || anew.getCount() == 0);
+                    },
+                    Clock.systemUTC(),
+                    Duration.ofMillis(200))) {
+                await().atMost(TIMEOUT).until(() -> taken.size() == 2);
+
+                // When it has more records than the one that was read
+                admin.deleteTopics(List.of(name)).all().get();
+                await().atMost(TIMEOUT)
+                        .until(() -> !admin.listTopics().names().get().contains(name));
+                create(admin, codec);
+                write(producer, codec, 3, 6);
+                anew.countDown();
+
+                // Then
+                await().atMost(TIMEOUT).untilAsserted(() -> assertThat(taken).containsExactly(1L, 2L, 3L, 4L, 5L, 6L));
+                assertThat(log.lines("topic cannot be read, retrying"))
+                        .singleElement()
+                        .asString()
+                        .contains("topic=\"longer.signals\"", "topic was deleted and made anew");
+            }
+        }
+    }
+
+    @Test
     void followerThatMayNotReadItsTopicNamesTheRight(@TempDir Path dir) throws Exception {
         try (var secured = BrokerProcess.startSecured(dir.resolve("kafka"));
                 var admin = Admin.create(KafkaClients.plain(secured.bootstrap()).properties("admin"));
