@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the sums of past days, on the active replica. Each run sums all days of the retention of intervals and writes what
- * differs from what was written: late adjustments correct a day for as long as that.
+ * Writes the sums of past days, on the active replica: what differs from what was written, of all days of the retention of
+ * intervals, since late adjustments correct a day for as long as that.
  */
 public final class DailySummation {
     private static final Logger LOG = LoggerFactory.getLogger(DailySummation.class);
@@ -25,11 +25,16 @@ public final class DailySummation {
     /** A day is summed this long after its end: most ends of pods are known then. */
     private static final Duration SETTLING = Duration.ofMinutes(15);
 
+    /** Past days that are summed each time; most adjustments are of them. */
+    private static final int NEWEST = 2;
+
     private final UsageLog log;
     private final DailySums written;
     private final ActiveLease active;
     private final Consumer<DailySum> publisher;
     private final Clock clock;
+    /** The next of the older days. */
+    private LocalDate older = LocalDate.MAX;
 
     /** Sums nothing until {@link #run}. */
     public DailySummation(
@@ -41,7 +46,7 @@ public final class DailySummation {
         this.clock = clock;
     }
 
-    /** Starts the thread that runs it every 2 min, until what is returned is closed. */
+    /** Starts the thread that runs {@link #runNext} every 2 min, until what is returned is closed. */
     public AutoCloseable start() {
         var timer = Executors.newSingleThreadScheduledExecutor(
                 Thread.ofPlatform().name("daily-summation").daemon().factory());
@@ -51,7 +56,7 @@ public final class DailySummation {
 
     private void attempt() {
         try {
-            run();
+            runNext();
         } catch (IOException notYet) {
             LOG.atInfo().addKeyValue("reason", notYet.getMessage()).log("days are summed later");
         } catch (RuntimeException failed) {
@@ -59,13 +64,31 @@ public final class DailySummation {
         }
     }
 
-    /** Writes the sums that differ, while this replica is active; fails with {@link IOException} until usage is read. */
+    /** Sums every day; fails with {@link IOException} until usage is read. */
     public void run() throws IOException {
-        LocalDate end = UsageHistory.day(clock.instant().minus(SETTLING));
-        for (LocalDate day = log.firstDay(); day.isBefore(end); day = day.plusDays(1)) {
-            if (!active.held()) {
-                return;
-            }
+        sum(log.firstDay(), end());
+    }
+
+    /**
+     * Sums the newest days, and one of the others in turn: all of them come up within 70 min. A day of a large fleet takes
+     * seconds, all together would take a processor. Fails with {@link IOException} until usage is read.
+     */
+    void runNext() throws IOException {
+        LocalDate end = end();
+        LocalDate newest = end.minusDays(NEWEST);
+        sum(newest, end);
+        LocalDate day = older.isBefore(newest) && !older.isBefore(log.firstDay()) ? older : newest.minusDays(1);
+        sum(day, day.plusDays(1));
+        older = day.minusDays(1);
+    }
+
+    private LocalDate end() {
+        return UsageHistory.day(clock.instant().minus(SETTLING));
+    }
+
+    /** While this replica is active. */
+    private void sum(LocalDate from, LocalDate end) throws IOException {
+        for (LocalDate day = from; day.isBefore(end) && active.held(); day = day.plusDays(1)) {
             write(day);
         }
     }

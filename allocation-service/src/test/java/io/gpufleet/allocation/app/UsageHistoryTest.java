@@ -314,6 +314,39 @@ class UsageHistoryTest {
     }
 
     @Test
+    void newestDaysAreSummedEachTimeAndEveryOtherOneInTurn() throws IOException {
+        // Given
+        Instant yesterday = TEN_DAYS_AGO.plusSeconds(9 * 86_400L);
+        used("old", TEN_DAYS_AGO, 8, 1);
+        used("new", yesterday, 8, 1);
+        // When
+        summation.runNext();
+        // Then
+        assertThat(written).extracting(DailySum::day).containsExactly(TODAY.minusDays(1));
+        // When
+        for (int run = 1; run < 35; run++) {
+            summation.runNext();
+        }
+        // Then
+        assertThat(written).extracting(DailySum::day).containsExactly(TODAY.minusDays(1), TODAY.minusDays(10));
+        // When an adjustment of each is late
+        used("old/1", TEN_DAYS_AGO, 1, -1);
+        used("new/1", yesterday, 1, -1);
+        summation.runNext();
+        // Then
+        assertThat(written).hasSize(3);
+        assertThat(written.getLast().day()).isEqualTo(TODAY.minusDays(1));
+        // When
+        for (int run = 1; run < 35; run++) {
+            summation.runNext();
+        }
+        // Then
+        assertThat(written).hasSize(4);
+        assertThat(written.getLast())
+                .isEqualTo(divided(new DailySum(TODAY.minusDays(10), "ml", "A100", "allocated", 7_000, 2)));
+    }
+
+    @Test
     void whatDaysCannotTellIsRefused() {
         days.add(sum(TODAY.minusDays(100), "allocated", 1_000));
         Instant begin = NOW.minusSeconds(90 * 86_400L + 43_200);
