@@ -82,7 +82,7 @@ class DaemonHoldIT {
             assertThat(descriptors(daemon.pid())).doesNotContain(node);
             assertThat(nvml.counter("openSessions")).isZero();
             assertThat(nvml.counter("eventSets")).isZero();
-            assertThat(allocatable(kubelet)).isZero();
+            await().atMost(TIMEOUT).until(() -> allocatable(kubelet) == 0);
             assertThat(capacity(kubelet)).isEqualTo(2);
             assertThat(run.resolve("released")).content().contains("reason: driver upgrade");
 
@@ -101,8 +101,8 @@ class DaemonHoldIT {
 
             // Then all devices are back without a restart, and the confirmation is removed
             await().atMost(TIMEOUT).until(() -> allocatable(kubelet) == 2);
-            assertThat(run.resolve("released")).doesNotExist();
-            assertThat(daemon.log()).contains("driver=575.57.08");
+            await().atMost(TIMEOUT).until(() -> !Files.exists(run.resolve("released")));
+            await().atMost(TIMEOUT).until(() -> daemon.log().contains("driver=575.57.08"));
             assertThat(daemon.errors()).isEmpty();
 
             // When a request is never removed
@@ -111,9 +111,9 @@ class DaemonHoldIT {
 
             // Then its deadline ends it
             await().atMost(TIMEOUT).until(() -> daemon.log().contains("deadline of the hold file has passed"));
+            await().atMost(TIMEOUT).until(() -> !Files.exists(run.resolve("released")));
             await().atMost(TIMEOUT).until(() -> allocatable(kubelet) == 2);
             assertThat(run.resolve("hold")).exists();
-            assertThat(run.resolve("released")).doesNotExist();
 
             // And the daemon terminates normally
             assertThat(daemon.terminate()).isZero();

@@ -205,6 +205,7 @@ class DevicePluginEndpointsIT {
                 node.publish(Map.of(GPUS, 1));
 
                 // Then the other is disturbed neither by a list of ours nor by the end of our stream
+                node.awaitAllocatable(GPUS, 3);
                 assertThat(node.kubelet()
                                 .allocate("ns", "a", "main", GPUS, 1)
                                 .deviceIds()
@@ -219,7 +220,7 @@ class DevicePluginEndpointsIT {
             node.awaitAllocatable(GPUS, 1);
             assertThat(node.devicePlugins().supersededBy()).isEmpty();
             assertThat(node.kubelet().registrations(GPUS)).isEqualTo(3);
-            assertThat(node.devicePlugins().openStreams()).isEqualTo(1);
+            await().until(() -> node.devicePlugins().openStreams() == 1);
         }
     }
 

@@ -164,7 +164,7 @@ class OtherWatchersIT {
 
             watchAndEnd();
 
-            assertThat(node.allocatable(GPUS)).isEqualTo(3);
+            node.awaitAllocatable(GPUS, 3);
         }
         restartedKubeletGetsListAndUpdates();
     }
