@@ -33,6 +33,8 @@ public final class DailySummation {
     private final ActiveLease active;
     private final Consumer<DailySum> publisher;
     private final Clock clock;
+    /** True once every day was summed since this replica acts. */
+    private boolean complete;
     /** The next of the older days. */
     private LocalDate older = LocalDate.MAX;
 
@@ -46,7 +48,7 @@ public final class DailySummation {
         this.clock = clock;
     }
 
-    /** Starts the thread that runs {@link #runNext} every 2 min, until what is returned is closed. */
+    /** Starts the thread that runs {@link #runDue} every 2 min, until what is returned is closed. */
     public AutoCloseable start() {
         var timer = Executors.newSingleThreadScheduledExecutor(
                 Thread.ofPlatform().name("daily-summation").daemon().factory());
@@ -56,7 +58,7 @@ public final class DailySummation {
 
     private void attempt() {
         try {
-            runNext();
+            runDue();
         } catch (IOException notYet) {
             LOG.atInfo().addKeyValue("reason", notYet.getMessage()).log("days are summed later");
         } catch (RuntimeException failed) {
@@ -70,10 +72,20 @@ public final class DailySummation {
     }
 
     /**
-     * Sums the newest days, and one of the others in turn: all of them come up within 70 min. A day of a large fleet takes
-     * seconds, all together would take a processor. Fails with {@link IOException} until usage is read.
+     * Sums every day when this replica begins to act, then the newest days each time and one of the others in turn: all of them
+     * come up within 70 min. A day of a large fleet takes seconds, all of them each time would take a processor. Fails with
+     * {@link IOException} until usage is read.
      */
-    void runNext() throws IOException {
+    void runDue() throws IOException {
+        if (complete && active.held()) {
+            sumNext();
+        } else {
+            run();
+            complete = active.held();
+        }
+    }
+
+    private void sumNext() throws IOException {
         LocalDate end = end();
         LocalDate newest = end.minusDays(NEWEST);
         sum(newest, end);

@@ -314,36 +314,38 @@ class UsageHistoryTest {
     }
 
     @Test
-    void newestDaysAreSummedEachTimeAndEveryOtherOneInTurn() throws IOException {
+    void replicaThatBeginsToActSumsEveryDayThenTheNewestEachTimeAndTheOthersInTurn() throws IOException {
         // Given
         Instant yesterday = TEN_DAYS_AGO.plusSeconds(9 * 86_400L);
         used("old", TEN_DAYS_AGO, 8, 1);
         used("new", yesterday, 8, 1);
         // When
-        summation.runNext();
+        summation.runDue();
         // Then
-        assertThat(written).extracting(DailySum::day).containsExactly(TODAY.minusDays(1));
-        // When
-        for (int run = 1; run < 35; run++) {
-            summation.runNext();
-        }
-        // Then
-        assertThat(written).extracting(DailySum::day).containsExactly(TODAY.minusDays(1), TODAY.minusDays(10));
+        assertThat(written).extracting(DailySum::day).containsExactly(TODAY.minusDays(10), TODAY.minusDays(1));
         // When an adjustment of each is late
         used("old/1", TEN_DAYS_AGO, 1, -1);
         used("new/1", yesterday, 1, -1);
-        summation.runNext();
+        summation.runDue();
         // Then
         assertThat(written).hasSize(3);
         assertThat(written.getLast().day()).isEqualTo(TODAY.minusDays(1));
         // When
         for (int run = 1; run < 35; run++) {
-            summation.runNext();
+            summation.runDue();
         }
         // Then
         assertThat(written).hasSize(4);
         assertThat(written.getLast())
                 .isEqualTo(divided(new DailySum(TODAY.minusDays(10), "ml", "A100", "allocated", 7_000, 2)));
+        // When it did not act meanwhile
+        active.end();
+        summation.runDue();
+        used("old/2", TEN_DAYS_AGO, 1, -1);
+        active.begin(() -> true);
+        summation.runDue();
+        // Then
+        assertThat(written).hasSize(5);
     }
 
     @Test
