@@ -80,7 +80,9 @@ class DrainBudgetsClusterIT {
         awaitReady();
 
         // Then the other one can be drained
-        CommandOutput third = drain(NODES.getLast(), "60s");
+        // An eviction that the second one gave up after it was granted counts for 2 min, the DeletionTimeout of
+        // Kubernetes.
+        CommandOutput third = drain(NODES.getLast(), "180s");
         assertThat(third.status()).as(third.text()).isZero();
         awaitReplicasOn(NODES.getFirst());
     }
