@@ -78,6 +78,13 @@ class TopicFollowerIT {
                 .get();
     }
 
+    private static void makeAnew(Admin admin, Codec codec) throws Exception {
+        String name = codec.topics().name(Topic.SIGNALS);
+        admin.deleteTopics(List.of(name)).all().get();
+        await().atMost(TIMEOUT).until(() -> !admin.listTopics().names().get().contains(name));
+        create(admin, codec);
+    }
+
     /** Events of one node, and so of one partition. */
     private static void write(Producer<String, byte[]> producer, Codec codec, int first, int last) throws Exception {
         for (int sequence = first; sequence <= last; sequence++) {
@@ -189,7 +196,6 @@ class TopicFollowerIT {
     @Test
     void topicThatIsShorterThanWhatWasReadOfItIsReadAnew() throws Exception {
         var codec = new Codec(CLUSTER, new Topics("anew."));
-        String name = codec.topics().name(Topic.SIGNALS);
         BlockingQueue<Long> taken = new LinkedBlockingQueue<>();
         try (var admin = admin();
                 var producer = producer();
@@ -205,10 +211,7 @@ class TopicFollowerIT {
                 await().atMost(TIMEOUT).until(() -> taken.size() == 5);
 
                 // When it is another one of the same name
-                admin.deleteTopics(List.of(name)).all().get();
-                await().atMost(TIMEOUT)
-                        .until(() -> !admin.listTopics().names().get().contains(name));
-                create(admin, codec);
+                makeAnew(admin, codec);
                 write(producer, codec, 6, 7);
 
                 // Then
@@ -225,7 +228,6 @@ class TopicFollowerIT {
     @Test
     void topicThatIsMadeAnewAndAtLeastAsLongIsReadAnew() throws Exception {
         var codec = new Codec(CLUSTER, new Topics("longer."));
-        String name = codec.topics().name(Topic.SIGNALS);
         BlockingQueue<Long> taken = new LinkedBlockingQueue<>();
         try (var admin = admin();
                 var producer = producer();
@@ -247,10 +249,7 @@ class TopicFollowerIT {
                 await().atMost(TIMEOUT).until(() -> taken.size() == 2);
 
                 // When it has more records than the one that was read
-                admin.deleteTopics(List.of(name)).all().get();
-                await().atMost(TIMEOUT)
-                        .until(() -> !admin.listTopics().names().get().contains(name));
-                create(admin, codec);
+                makeAnew(admin, codec);
                 write(producer, codec, 3, 6);
                 anew.countDown();
 
