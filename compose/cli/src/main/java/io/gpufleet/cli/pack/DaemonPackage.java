@@ -7,9 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -31,9 +29,6 @@ public final class DaemonPackage {
 
     /** Limit for the archive. */
     private static final long MAX_ARCHIVE_BYTES = 64L << 20;
-
-    /** The AOT cache is valid for jars of the same time; this is the one that tools for images give to all files, if any. */
-    private static final FileTime JAR_TIME = FileTime.from(Instant.EPOCH);
 
     private final Path tree;
     private final Path home;
@@ -82,18 +77,7 @@ public final class DaemonPackage {
         DirectoryTrees.delete(home);
         Files.createDirectories(home.resolve("bin"));
         log.accept("linking a runtime");
-        String java = System.getProperty("java.home");
-        run(
-                Path.of(java, "bin", "jlink").toString(),
-                "--add-modules",
-                MODULES,
-                "--strip-debug",
-                "--no-header-files",
-                "--no-man-pages",
-                "--compress",
-                "zip-6",
-                "--output",
-                home.resolve("runtime").toString());
+        linkRuntime();
         List<String> jars = jars();
         Files.copy(tree.resolve("node-daemon/jvm.args"), home.resolve("jvm.args"));
         Files.copy(
@@ -121,6 +105,25 @@ public final class DaemonPackage {
         }
     }
 
+    private void linkRuntime() throws IOException, InterruptedException {
+        Path runtime = home.resolve("runtime");
+        run(
+                Path.of(System.getProperty("java.home"), "bin", "jlink").toString(),
+                "--add-modules",
+                MODULES,
+                "--strip-debug",
+                "--no-header-files",
+                "--no-man-pages",
+                "--compress",
+                "zip-6",
+                "--output",
+                runtime.toString());
+        // The names of the virtual machine's own functions are a sixth of it, and only of use in its crash reports,
+        // which have
+        // the places too. binutils is there: the training run needs a C compiler.
+        run("strip", "--strip-unneeded", runtime.resolve("lib/server/libjvm.so").toString());
+    }
+
     private Path classData() {
         return home.resolve("node-daemon.aot");
     }
@@ -132,8 +135,7 @@ public final class DaemonPackage {
                 Stream<Path> libraries = Files.list(target.resolve("lib"))) {
             for (Path jar : Stream.concat(own.filter(DaemonPackage::isJar), libraries.filter(DaemonPackage::isJar))
                     .toList()) {
-                Path copy = Files.copy(jar, lib.resolve(String.valueOf(jar.getFileName())));
-                Files.setLastModifiedTime(copy, JAR_TIME);
+                ShippedJar.copy(jar, lib.resolve(String.valueOf(jar.getFileName())));
             }
         }
         try (Stream<Path> copied = Files.list(lib)) {
