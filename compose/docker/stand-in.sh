@@ -1,7 +1,7 @@
 #!/bin/bash
 # Stand-ins for the base images of the Dockerfile where no registry can be reached, for tests: the same names, made of the
 # installed Debian packages of this machine. The one of Maven also has the libraries of the local repository, so that the
-# build needs no network.
+# build needs no network. Builds name them with GPUFLEET_BASES=compose/docker/stand-ins, compose with --env-file docker/stand-ins.
 #
 #   stand-in.sh    beside a built tree also Kafka's image for compose.yaml, with Debian's package prometheus that one;
 #                  with DOCKER_HOST where dockerd has another socket; MAVEN_REPOSITORY for another than ~/.m2/repository;

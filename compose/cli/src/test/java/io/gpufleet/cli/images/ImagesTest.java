@@ -125,21 +125,23 @@ class ImagesTest {
 
     @Test
     void buildTakesTheBasesOfTheFile(@TempDir Path directory) throws Exception {
-        var images = new ImagesCommand(directory, "BUILD=maven:3\nBASE=debian:13-slim@sha256:" + DIGEST + "\n");
+        var images = new ImagesCommand(
+                directory, "GPUFLEET_BUILD_IMAGE=maven:3\nGPUFLEET_BASE_IMAGE=debian:13-slim@sha256:" + DIGEST + "\n");
 
         assertThat(images.run("build", "registry.example/fleet")).isZero();
 
         assertThat(images.dockerCalls())
                 .filteredOn(call -> call.startsWith("build "))
                 .hasSize(5)
-                .allMatch(call ->
-                        call.contains("--build-arg BUILD=maven:3 --build-arg BASE=debian:13-slim@sha256:" + DIGEST))
+                .allMatch(call -> call.contains(
+                        "--build-arg GPUFLEET_BUILD_IMAGE=maven:3 --build-arg GPUFLEET_BASE_IMAGE=debian:13-slim@sha256:"
+                                + DIGEST))
                 .anyMatch(call -> call.contains("-t registry.example/fleet/health-service:"));
     }
 
     @Test
     void pushSendsEveryImageThatBuildMakes(@TempDir Path directory) throws Exception {
-        var images = new ImagesCommand(directory, "BUILD=maven:3\nBASE=debian:13-slim\n");
+        var images = new ImagesCommand(directory, "GPUFLEET_BUILD_IMAGE=maven:3\nGPUFLEET_BASE_IMAGE=debian:13-slim\n");
 
         assertThat(images.run("push", "registry.example:5000/fleet"))
                 .as(images.output())
@@ -155,7 +157,7 @@ class ImagesTest {
 
     @Test
     void pushWithoutRegistryCallsNobody(@TempDir Path directory) throws Exception {
-        var images = new ImagesCommand(directory, "BUILD=maven:3\nBASE=debian:13-slim\n");
+        var images = new ImagesCommand(directory, "GPUFLEET_BUILD_IMAGE=maven:3\nGPUFLEET_BASE_IMAGE=debian:13-slim\n");
 
         assertThat(images.run("push")).isEqualTo(2);
 
@@ -166,7 +168,7 @@ class ImagesTest {
     @Test
     void imageThatTheRegistryRefusesEndsThePush(@TempDir Path directory) throws Exception {
         // Given
-        var images = new ImagesCommand(directory, "BUILD=maven:3\nBASE=debian:13-slim\n");
+        var images = new ImagesCommand(directory, "GPUFLEET_BUILD_IMAGE=maven:3\nGPUFLEET_BASE_IMAGE=debian:13-slim\n");
         Path docker = directory.resolve("bin/docker");
         Files.writeString(
                 docker,
@@ -183,31 +185,45 @@ class ImagesTest {
 
     @Test
     void releaseIsNotBuiltOnABaseWithoutDigest(@TempDir Path directory) throws Exception {
-        var images = new ImagesCommand(directory, "BUILD=maven:3@sha256:" + DIGEST + "\nBASE=debian:13-slim\n");
+        var images = new ImagesCommand(
+                directory, "GPUFLEET_BUILD_IMAGE=maven:3@sha256:" + DIGEST + "\nGPUFLEET_BASE_IMAGE=debian:13-slim\n");
 
         assertThat(images.run("build", "--release", "registry.example/fleet")).isEqualTo(2);
 
-        assertThat(images.output()).contains("'BASE=debian:13-slim'", "has no digest", "./gpufleet images pin");
+        assertThat(images.output())
+                .contains("'GPUFLEET_BASE_IMAGE=debian:13-slim'", "has no digest", "./gpufleet images pin");
         assertThat(images.dockerCalls()).isEmpty();
     }
 
     @Test
+    void basesOfThisCheckoutArePinned() throws IOException {
+        assertThat(Files.readAllLines(Repository.module("compose/.env")))
+                .filteredOn(line -> !line.startsWith("#"))
+                .hasSize(2)
+                .allMatch(line -> line.matches("GPUFLEET_(BUILD|BASE)_IMAGE=[a-z]+:[^@]+@sha256:[0-9a-f]{64}"));
+        assertThat(Files.readAllLines(DOCKER.resolve("Dockerfile")))
+                .contains("ARG GPUFLEET_BUILD_IMAGE", "ARG GPUFLEET_BASE_IMAGE");
+    }
+
+    @Test
     void pinWritesTheDigestOfTheRegistry(@TempDir Path directory) throws Exception {
-        var images =
-                new ImagesCommand(directory, "# bases\nBUILD=maven:3\nBASE=debian:13@sha256:" + "0".repeat(64) + "\n");
+        var images = new ImagesCommand(
+                directory,
+                "# bases\nGPUFLEET_BUILD_IMAGE=maven:3\nGPUFLEET_BASE_IMAGE=debian:13@sha256:" + "0".repeat(64) + "\n");
 
         assertThat(images.run("pin")).isZero();
 
         assertThat(images.dockerCalls()).contains("pull -q maven:3", "pull -q debian:13");
         assertThat(images.bases())
-                .isEqualTo("# bases\nBUILD=maven:3@sha256:" + DIGEST + "\nBASE=debian:13@sha256:" + DIGEST + "\n");
+                .isEqualTo("# bases\nGPUFLEET_BUILD_IMAGE=maven:3@sha256:" + DIGEST
+                        + "\nGPUFLEET_BASE_IMAGE=debian:13@sha256:" + DIGEST + "\n");
         assertThat(images.run("build", "--release", "registry.example/fleet")).isZero();
     }
 
     @Test
     void podmanBuildsWhereNoDockerDaemonAnswers(@TempDir Path directory) throws Exception {
         // Given
-        var images = new ImagesCommand(directory, "BUILD=maven:3\nBASE=debian:13-slim\n");
+        var images = new ImagesCommand(directory, "GPUFLEET_BUILD_IMAGE=maven:3\nGPUFLEET_BASE_IMAGE=debian:13-slim\n");
         Path docker = directory.resolve("bin/docker");
         Files.move(docker, docker.resolveSibling("podman"));
         Files.writeString(docker, "#!/bin/sh\necho 'Cannot connect to the Docker daemon' >&2\nexit 1\n");
@@ -224,7 +240,7 @@ class ImagesTest {
 
     @Test
     void comparedImagesNameTheFilesThatDiffer(@TempDir Path directory) throws Exception {
-        var images = new ImagesCommand(directory, "BUILD=maven:3\nBASE=debian:13-slim\n");
+        var images = new ImagesCommand(directory, "GPUFLEET_BUILD_IMAGE=maven:3\nGPUFLEET_BASE_IMAGE=debian:13-slim\n");
         images.export("one", "same", "cache of one");
         images.export("other", "same", "cache of the other");
         assertThat(images.run("compare", "one", "other")).as(images.output()).isZero();
