@@ -4,14 +4,20 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.stream.LongStream;
 
 /**
  * Texts that a parser may meet where somebody means ill or a disk has failed: samples with parts changed, taken out,
- * repeated or replaced. The same ones in each run.
+ * repeated or replaced. A text follows from its seed and the samples. Half of the texts are of the kept seeds, the same
+ * in each run, half of seeds that each run draws anew. A failure names its seed; {@code -Dgpufleet.fuzz.seed=SEED}
+ * hands out the text of this seed alone.
  */
 public final class ParserFuzzer {
+    /** Property with the one seed of a run. */
+    static final String SEED = "gpufleet.fuzz.seed";
+
     private static final int MAX_CHANGES = 4;
     /** Texts that parsers of YAML, JSON and numbers read wrong. */
     private static final List<String> PIECES = List.of(
@@ -47,32 +53,52 @@ public final class ParserFuzzer {
 
     /**
      * Hands changed texts to a parser, after the samples themselves; what it throws, but for exceptions of a type that is
-     * allowed, fails with the text that led there.
+     * allowed, fails with the seed and the text that led there.
      */
     public static void check(
             int count, List<String> samples, List<Class<? extends Exception>> allowed, Consumer<byte[]> parser) {
-        samples.forEach(sample -> check(sample.getBytes(UTF_8), allowed, parser));
-        var random = new Random(count);
-        for (int i = 0; i < count; i++) {
-            byte[] text = samples.get(random.nextInt(samples.size())).getBytes(UTF_8);
-            for (int change = random.nextInt(MAX_CHANGES); change >= 0; change--) {
-                text = changed(text, random);
-            }
-            check(text, allowed, parser);
-        }
+        checkBytes(count, samples.stream().map(sample -> sample.getBytes(UTF_8)).toList(), allowed, parser);
     }
 
-    private static void check(byte[] text, List<Class<? extends Exception>> allowed, Consumer<byte[]> parser) {
+    /** Hands changed bytes to a parser, as {@link #check} does with texts. */
+    public static void checkBytes(
+            int count, List<byte[]> samples, List<Class<? extends Exception>> allowed, Consumer<byte[]> parser) {
+        samples.forEach(sample -> check("sample", sample, allowed, parser));
+        seeds(count)
+                .forEach(seed ->
+                        check("-D" + SEED + "=" + seed, text(samples, new SplittableRandom(seed)), allowed, parser));
+    }
+
+    /** The one seed that is asked for; else kept seeds, to which one that finds a defect is appended, and fresh ones. */
+    private static LongStream seeds(int count) {
+        Long wanted = Long.getLong(SEED);
+        if (wanted != null) {
+            return LongStream.of(wanted);
+        }
+        long fresh = new SplittableRandom().nextLong(Long.MAX_VALUE - count);
+        return LongStream.concat(LongStream.range(0, count / 2), LongStream.range(fresh, fresh + count - count / 2));
+    }
+
+    private static byte[] text(List<byte[]> samples, SplittableRandom random) {
+        byte[] text = samples.get(random.nextInt(samples.size()));
+        for (int change = random.nextInt(MAX_CHANGES); change >= 0; change--) {
+            text = changed(text, random);
+        }
+        return text;
+    }
+
+    private static void check(
+            String origin, byte[] text, List<Class<? extends Exception>> allowed, Consumer<byte[]> parser) {
         try {
             parser.accept(text);
         } catch (RuntimeException | StackOverflowError thrown) {
             if (allowed.stream().noneMatch(type -> type.isInstance(thrown))) {
-                throw new AssertionError("a parser throws at: " + new String(text, UTF_8), thrown);
+                throw new AssertionError("a parser throws (" + origin + ") at: " + new String(text, UTF_8), thrown);
             }
         }
     }
 
-    private static byte[] changed(byte[] text, Random random) {
+    private static byte[] changed(byte[] text, SplittableRandom random) {
         int from = random.nextInt(text.length + 1);
         int to = Math.min(text.length, from + random.nextInt(12));
         return switch (random.nextInt(6)) {
@@ -118,7 +144,7 @@ public final class ParserFuzzer {
         return end;
     }
 
-    private static byte[] piece(Random random) {
+    private static byte[] piece(SplittableRandom random) {
         return PIECES.get(random.nextInt(PIECES.size())).getBytes(UTF_8);
     }
 
