@@ -159,6 +159,13 @@ class AllocationRoutesIT {
                 .hasSize(8);
     }
 
+    @Test
+    void everyOperationButTheProbesAndMetricsNeedsAToken() throws Exception {
+        assertThat(contract.withoutToken(URI.create("http://127.0.0.1:" + server.port())))
+                .containsExactlyInAnyOrder(
+                        "GET /livez", "GET /readyz", "GET /readyz/admission", "GET /metrics", "GET /openapi.yaml");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "GET, /v1/quotas, 200",

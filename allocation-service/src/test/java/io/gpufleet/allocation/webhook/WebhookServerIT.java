@@ -11,12 +11,14 @@ import io.gpufleet.kit.tls.NewestCertificate;
 import io.gpufleet.kit.tls.Pem;
 import io.gpufleet.testbed.kafka.FreePort;
 import io.vertx.core.Vertx;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -29,6 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
@@ -239,6 +242,51 @@ class WebhookServerIT {
         } finally {
             vertx.close().toCompletionStage().toCompletableFuture().join();
         }
+    }
+
+    @Test
+    void reviewOfMoreThanFourMebibytesIsRefusedUnread() throws Exception {
+        int port = FreePort.next();
+        var proof = new AdmissionProof(Clock.systemUTC());
+        var lengths = new ConcurrentLinkedQueue<Integer>();
+        var vertx = Vertx.vertx();
+        try (var server = new WebhookServer(
+                        vertx,
+                        (review, received) -> {
+                            lengths.add(review.length);
+                            return CompletableFuture.completedStage("decided".getBytes(StandardCharsets.UTF_8));
+                        },
+                        proof,
+                        "127.0.0.1",
+                        port);
+                HttpClient client = HttpClient.newBuilder()
+                        .sslContext(trusting())
+                        .version(HttpClient.Version.HTTP_1_1)
+                        .build()) {
+            server.serve(issue());
+            URI path = URI.create("https://127.0.0.1:" + port + "/admit/" + proof.pathToken());
+            int limit = 4 * 1024 * 1024;
+
+            // Then, whether the length is said before or not
+            assertThat(status(client, path, BodyPublishers.ofByteArray(new byte[limit + 1])))
+                    .isEqualTo(413);
+            assertThat(status(
+                            client,
+                            path,
+                            BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(new byte[limit + 1]))))
+                    .isEqualTo(413);
+            assertThat(status(client, path, BodyPublishers.ofByteArray(new byte[limit])))
+                    .isEqualTo(200);
+            assertThat(lengths).containsExactly(limit);
+        } finally {
+            vertx.close().toCompletionStage().toCompletableFuture().join();
+        }
+    }
+
+    private static int status(HttpClient client, URI path, HttpRequest.BodyPublisher body)
+            throws IOException, InterruptedException {
+        return client.send(HttpRequest.newBuilder(path).POST(body).build(), HttpResponse.BodyHandlers.discarding())
+                .statusCode();
     }
 
     /** A caller with the certificate of a replica, which is one for clients. */

@@ -192,6 +192,12 @@ class HealthRoutesIT {
                 .hasSize(20);
     }
 
+    @Test
+    void everyOperationButTheProbesAndMetricsNeedsAToken() throws Exception {
+        assertThat(contract.withoutToken(URI.create("http://127.0.0.1:" + server.port())))
+                .containsExactlyInAnyOrder("GET /livez", "GET /readyz", "GET /metrics", "GET /openapi.yaml");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

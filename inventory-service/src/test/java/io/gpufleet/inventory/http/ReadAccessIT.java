@@ -47,6 +47,7 @@ class ReadAccessIT {
     private final Vertx vertx = Vertx.vertx();
     private final HttpClient client = HttpClient.newHttpClient();
     private final RequestWorkers workers = RequestWorkers.open(vertx, "queries", 2, 9);
+    private FleetStream stream;
     private BoundHttpServer server;
 
     @BeforeEach
@@ -61,11 +62,14 @@ class ReadAccessIT {
         Router router = Router.router(vertx);
         OpsRoutes.mount(router, List::of, List::of, () -> "up 1\n");
         new InventoryRoutes(view, workers, RIGHTS, _ -> Map.of()).mount(router);
+        stream = FleetStream.open(view, () -> true, workers, vertx);
+        stream.mount(router);
         server = BoundHttpServer.open(vertx, router, "127.0.0.1", 0, "GPUFLEET_HTTP_PORT");
     }
 
     @AfterEach
     void close() throws Exception {
+        stream.close();
         server.close();
         workers.close();
         vertx.close().toCompletionStage().toCompletableFuture().get();
@@ -106,6 +110,13 @@ class ReadAccessIT {
         assertThat(response.statusCode()).isEqualTo(status);
         assertThat(OpenApiContract.of(get("/openapi.yaml", "").body()).violations(response))
                 .isEmpty();
+    }
+
+    @Test
+    void everyOperationButTheProbesAndMetricsNeedsAToken() throws Exception {
+        assertThat(OpenApiContract.of(get("/openapi.yaml", "").body())
+                        .withoutToken(URI.create("http://127.0.0.1:" + server.port())))
+                .containsExactlyInAnyOrder("GET /livez", "GET /readyz", "GET /metrics", "GET /openapi.yaml");
     }
 
     @Test

@@ -11,6 +11,10 @@ import com.networknt.schema.SpecVersion;
 import com.networknt.schema.ValidationMessage;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.ext.web.Router;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Locale;
@@ -21,6 +25,7 @@ import java.util.stream.Collectors;
 /** The OpenAPI document that a service serves, compared with its routes and its responses. */
 public final class OpenApiContract {
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final int UNAUTHORIZED = 401;
     private static final String PROBLEM = "#/components/schemas/Problem";
 
     private final ObjectNode document;
@@ -47,6 +52,25 @@ public final class OpenApiContract {
                         .fieldNames()
                         .forEachRemaining(method -> operations.add(operation(method, path.getKey()))));
         return operations;
+    }
+
+    /** The operations that a server does not answer with 401 where the caller shows no token. */
+    public Set<String> withoutToken(URI server) throws IOException, InterruptedException {
+        var open = new TreeSet<String>();
+        try (var client = HttpClient.newHttpClient()) {
+            for (String operation : operations()) {
+                String[] parts = operation.split(" ", 2);
+                URI path = server.resolve(parts[1].replaceAll("\\{\\w+}", "any"));
+                var request = HttpRequest.newBuilder(path).method(parts[0], HttpRequest.BodyPublishers.noBody());
+                var response = client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
+                // Closed unread: a stream of events has no end.
+                response.body().close();
+                if (response.statusCode() != UNAUTHORIZED) {
+                    open.add(operation);
+                }
+            }
+        }
+        return open;
     }
 
     /** Methods and paths of a router, in the form of the document; what handles every method is no operation. */
