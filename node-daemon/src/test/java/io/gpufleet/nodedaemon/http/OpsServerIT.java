@@ -23,6 +23,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Probes, metrics and reports over a real socket. */
 class OpsServerIT {
@@ -113,6 +115,23 @@ class OpsServerIT {
         assertThat(get("/probe", "x-gpufleet-devices", "other").statusCode()).isEqualTo(409);
     }
 
+    /** Another address than that of the server stands for another machine; the daemon's port is open to all of them. */
+    @ParameterizedTest
+    @CsvSource({
+        "/doctor, 403",
+        "/doctor?json, 403",
+        "/probe, 403",
+        "/livez, 200",
+        "/readyz, 200",
+        "/metrics, 200",
+    })
+    void reportsAreForProgramsOfTheSameMachineAlone(String path, int status) throws Exception {
+        String request = "GET " + path + " HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+        assertThat(answers(request, LOOPBACK)).startsWith("HTTP/1.1 200");
+
+        assertThat(answers(request, "127.0.0.2")).startsWith("HTTP/1.1 " + status);
+    }
+
     @Test
     void bytesThatAreNoRequestAreRefusedAndOthersServed() throws Exception {
         try (var socket = new Socket(InetAddress.getByName(LOOPBACK), server.port())) {
@@ -164,7 +183,12 @@ class OpsServerIT {
     }
 
     private String answers(String requests) throws IOException {
-        try (var socket = new Socket(InetAddress.getByName(LOOPBACK), server.port())) {
+        return answers(requests, LOOPBACK);
+    }
+
+    private String answers(String requests, String caller) throws IOException {
+        try (var socket =
+                new Socket(InetAddress.getByName(LOOPBACK), server.port(), InetAddress.getByName(caller), 0)) {
             socket.getOutputStream().write(requests.getBytes(StandardCharsets.US_ASCII));
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
         }
