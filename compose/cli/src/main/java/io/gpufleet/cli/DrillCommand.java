@@ -2,19 +2,17 @@ package io.gpufleet.cli;
 
 import io.gpufleet.cli.cluster.KubernetesCluster;
 import io.gpufleet.cli.drill.Drill;
+import io.gpufleet.cli.drill.DrillReport;
 import io.gpufleet.cli.drill.DrillRun;
-import io.gpufleet.cli.drill.Invariant;
 import io.gpufleet.cli.fleet.ConsoleProgress;
 import io.gpufleet.cli.fleet.FleetPartControl;
 import io.gpufleet.cli.fleet.FleetState;
-import io.gpufleet.cli.fleet.TextTable;
 import io.gpufleet.cli.local.LocalFleet;
 import io.gpufleet.kit.config.ConfigurationException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -58,28 +56,20 @@ final class DrillCommand implements Callable<Integer> {
             drills.forEach(drill -> System.out.println(drill.name()));
             return 0;
         }
-        var table = new TextTable("DRILL", "INVARIANT", "HOLDS", "AFTER");
-        boolean all = true;
+        var report = new DrillReport();
         try (KubernetesCluster cluster =
                 KubernetesCluster.of(Path.of(state.kubernetes().kubeconfig()))) {
-            var run = new DrillRun(parts, cluster, progress, Duration.ofSeconds(seconds));
+            var run = DrillRun.of(parts, cluster, progress, Duration.ofSeconds(seconds));
             var restore = new Thread(run::restore, "restore");
             Runtime.getRuntime().addShutdownHook(restore);
             for (Drill drill : drills) {
                 progress.print(drill.name());
-                for (Invariant found : run.run(drill)) {
-                    table.row(drill.name(), found.sentence(), found.holds() ? "yes" : "NO", seconds(found));
-                    all &= found.holds();
-                }
+                report.add(drill, run.run(drill));
             }
             Runtime.getRuntime().removeShutdownHook(restore);
         }
         System.out.println();
-        System.out.print(table.render());
-        return all ? 0 : 1;
-    }
-
-    private static String seconds(Invariant found) {
-        return String.format(Locale.ROOT, "%.1f s", found.seconds());
+        System.out.print(report.render());
+        return report.exitStatus();
     }
 }

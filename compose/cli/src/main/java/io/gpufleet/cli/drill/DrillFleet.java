@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.gpufleet.cli.bus.TopicReader;
 import io.gpufleet.cli.cluster.KubernetesCluster;
 import io.gpufleet.cli.cluster.PodRequest;
+import io.gpufleet.cli.fleet.FleetPartControl;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.PartStatus;
 import io.gpufleet.wire.KafkaClients;
@@ -14,29 +15,42 @@ import io.gpufleet.wire.Topics;
 import java.util.List;
 import java.util.Optional;
 
-/** Objects that a drill observes: Nodes, pods of its own, dead letters. Every method blocks. */
-final class DrillFleet {
+/** Objects that a drill observes: parts, Nodes, pods of its own, the webhook, dead letters. */
+final class DrillFleet implements ObservedFleet {
     private static final String NAMESPACE = "gpufleet-drill";
     private static final String GPU = "nvidia.com/gpu";
     private static final String TAINT = "gpufleet.io/unhealthy";
     private static final String IMAGE = "registry.k8s.io/pause:3.10";
 
+    private final FleetPartControl parts;
     private final KubernetesCluster cluster;
-    private final String bootstrap;
+    private final DrillWebhook webhook;
 
-    DrillFleet(KubernetesCluster cluster, String bootstrap) {
+    DrillFleet(FleetPartControl parts, KubernetesCluster cluster, DrillWebhook webhook) {
+        this.parts = parts;
         this.cluster = cluster;
-        this.bootstrap = bootstrap;
+        this.webhook = webhook;
     }
 
-    boolean tainted(String node) {
+    @Override
+    public List<String> notReady() {
+        return notReady(parts.state());
+    }
+
+    @Override
+    public boolean webhookIsSound() {
+        return webhook.isSound();
+    }
+
+    @Override
+    public boolean tainted(String node) {
         return node(node).stream()
                 .flatMap(found -> found.getSpec().getTaints().stream())
                 .anyMatch(taint -> taint.getKey().equals(TAINT));
     }
 
-    /** GPUs that the Node offers; 0 where it has none. */
-    int allocatable(String node) {
+    @Override
+    public int allocatable(String node) {
         return node(node)
                 .map(found -> found.getStatus().getAllocatable())
                 .map(resources -> resources.get(GPU))
@@ -65,13 +79,13 @@ final class DrillFleet {
         };
     }
 
-    /** Creates a pod that holds a GPU until it is deleted. */
-    void createPod(String name) {
+    @Override
+    public void createPod(String name) {
         cluster.createPod(new PodRequest(NAMESPACE, name, "1", "", IMAGE, ""));
     }
 
-    /** The uid of a pod of this drill that runs; empty while it does not. */
-    Optional<String> runningPod(String name) {
+    @Override
+    public Optional<String> runningPod(String name) {
         return Optional.ofNullable(cluster.client()
                         .pods()
                         .inNamespace(NAMESPACE)
@@ -85,22 +99,24 @@ final class DrillFleet {
         return pod.getStatus() == null ? "" : String.valueOf(pod.getStatus().getPhase());
     }
 
-    /** Deletes the pods of these names; the namespace stays, since one that is being deleted takes no pods. */
-    void deletePods(String... names) {
+    /** The namespace stays, since one that is being deleted takes no pods. */
+    @Override
+    public void deletePods(String... names) {
         for (String name : names) {
             cluster.deletePod(NAMESPACE, name);
         }
     }
 
-    /** True once no pod of a drill is left. */
-    boolean podsGone() {
+    @Override
+    public boolean podsGone() {
         return cluster.client().pods().inNamespace(NAMESPACE).list().getItems().isEmpty();
     }
 
-    /** Number of records that nobody could read. */
-    long deadLetters() {
+    @Override
+    public long deadLetters() {
         var names = new Topics(Topics.DEFAULT_PREFIX);
-        try (var reader = new TopicReader(KafkaClients.plain(bootstrap), names, List.of(Topic.DEADLETTER))) {
+        try (var reader =
+                new TopicReader(KafkaClients.plain(parts.state().bootstrap()), names, List.of(Topic.DEADLETTER))) {
             return reader.readAll(_ -> {});
         }
     }

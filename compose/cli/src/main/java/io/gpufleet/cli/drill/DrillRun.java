@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -33,31 +34,54 @@ public final class DrillRun {
     private static final String BEFORE = "before";
     private static final String AFTER = "after";
 
-    private final FleetPartControl parts;
-    private final DrillFleet fleet;
+    private final ObservedFleet fleet;
+    private final Function<Drill, Ongoing> disturbances;
     private final FleetState.FleetNode node;
     private final ConsoleProgress progress;
-    private final Duration away;
+    private final Times times;
     private final CountDownLatch ended = new CountDownLatch(1);
-    private final DrillWebhook webhook;
     private @Nullable Ongoing ongoing;
+
+    /**
+     * Times of a drill.
+     *
+     * @param away how long a disturbance lasts that lasts
+     * @param patience how long each condition is waited for
+     */
+    record Times(Duration away, Duration patience) {}
+
+    DrillRun(
+            ObservedFleet fleet,
+            Function<Drill, Ongoing> disturbances,
+            FleetState.FleetNode node,
+            ConsoleProgress progress,
+            Times times) {
+        this.fleet = fleet;
+        this.disturbances = disturbances;
+        this.node = node;
+        this.progress = progress;
+        this.times = times;
+    }
 
     /**
      * Drills of a running fleet.
      *
      * @param away how long a disturbance lasts that lasts
      */
-    public DrillRun(FleetPartControl parts, KubernetesCluster cluster, ConsoleProgress progress, Duration away) {
-        this.parts = parts;
-        this.webhook = new DrillWebhook(cluster.client());
-        this.fleet = new DrillFleet(cluster, parts.state().bootstrap());
-        this.progress = progress;
-        this.away = away;
-        this.node = parts.state().nodes().stream()
+    public static DrillRun of(
+            FleetPartControl parts, KubernetesCluster cluster, ConsoleProgress progress, Duration away) {
+        var webhook = new DrillWebhook(cluster.client());
+        FleetState.FleetNode node = parts.state().nodes().stream()
                 .filter(each -> each.gpus() >= MIN_GPUS)
                 .findFirst()
                 .orElseThrow(() -> new ConfigurationException(
                         "a drill needs a node with two GPUs; './gpufleet up --nodes 1 --gpus 4' has one"));
+        return new DrillRun(
+                new DrillFleet(parts, cluster, webhook),
+                drill -> drill.disturbance().begin(parts, webhook, drill.part()),
+                node,
+                progress,
+                new Times(away, PATIENCE));
     }
 
     /** Runs one drill; the part runs again when it returns, and the fault is cleared. */
@@ -68,7 +92,8 @@ public final class DrillRun {
             long fault = System.nanoTime();
             Optional<Ongoing.Outcome> outcome = disturb(drill);
             var found = new ArrayList<Invariant>();
-            found.add(check(fault, "every part is ready again", () -> notReady().isEmpty(), this::notReady));
+            found.add(check(
+                    fault, "every part is ready again", () -> fleet.notReady().isEmpty(), fleet::notReady));
             found.add(check(fault, "a fault during the drill taints the node", () -> fleet.tainted(node.name())));
             found.add(check(
                     fault, "one GPU is withdrawn, not more", () -> fleet.allocatable(node.name()) == node.gpus() - 1));
@@ -81,7 +106,7 @@ public final class DrillRun {
             found.add(check(end, "the taint goes with the fault", () -> !fleet.tainted(node.name())));
             found.add(check(end, "every GPU is offered again", () -> fleet.allocatable(node.name()) == node.gpus()));
             found.add(check(end, "a new pod gets a GPU", this::newPodRuns));
-            found.add(check(end, "the webhook answers, its Secret is valid", webhook::isSound));
+            found.add(check(end, "the webhook answers, its Secret is valid", fleet::webhookIsSound));
             found.add(check(end, "no record went to the dead letters", () -> fleet.deadLetters() == deadLetters));
             outcome.ifPresent(its ->
                     found.add(new Invariant(its.sentence(), its.objection().isEmpty(), secondsSince(fault))));
@@ -94,34 +119,34 @@ public final class DrillRun {
 
     /** Waits until the fleet is sound and a pod holds a GPU; returns its uid. */
     private String prepare() throws InterruptedException {
-        boolean sound = await(() -> notReady().isEmpty()
+        boolean sound = await(() -> fleet.notReady().isEmpty()
                 && !fleet.tainted(node.name())
                 && fleet.allocatable(node.name()) == node.gpus()
                 && fleet.podsGone()
-                && webhook.isSound());
+                && fleet.webhookIsSound());
         if (!sound) {
             throw new ConfigurationException("a drill begins with a sound fleet: every part ready, and " + node.name()
                     + " without a fault; see './gpufleet status' and './gpufleet why " + node.name() + "'"
-                    + notReady().stream().map(line -> "; " + line).collect(Collectors.joining()));
+                    + fleet.notReady().stream().map(line -> "; " + line).collect(Collectors.joining()));
         }
         fleet.createPod(BEFORE);
         await(() -> fleet.runningPod(BEFORE).isPresent());
         return fleet.runningPod(BEFORE)
-                .orElseThrow(() -> new IllegalStateException(
-                        "the pod that a drill begins with does not run after " + PATIENCE.toSeconds() + " s"));
+                .orElseThrow(() -> new IllegalStateException("the pod that a drill begins with does not run after "
+                        + times.patience().toSeconds() + " s"));
     }
 
     /** Begins the disturbance, has a GPU fail, and ends it. */
     private Optional<Ongoing.Outcome> disturb(Drill drill) throws InterruptedException {
         progress.print("  " + drill.part() + " is " + drill.disturbance().text()
-                + (drill.disturbance().lasts() ? " for " + away.toSeconds() + " s" : "")
+                + (drill.disturbance().lasts() ? " for " + times.away().toSeconds() + " s" : "")
                 + "; GPU " + (node.gpus() - 1) + " of " + node.name() + " fails");
         Optional<Ongoing.Outcome> outcome;
         try {
             begin(drill);
             FaultFile.write(node, node.gpus() - 1, XID);
             if (drill.disturbance().lasts()) {
-                pause(away);
+                pause(times.away());
             }
         } finally {
             outcome = end();
@@ -133,7 +158,7 @@ public final class DrillRun {
     }
 
     private synchronized void begin(Drill drill) {
-        ongoing = drill.disturbance().begin(parts, webhook, drill.part());
+        ongoing = disturbances.apply(drill);
     }
 
     /** Once, whoever comes first: the drill itself, or the end of the command. */
@@ -155,19 +180,14 @@ public final class DrillRun {
     }
 
     private boolean newPodRuns() {
-        if (fleet.runningPod(AFTER).isPresent()) {
-            return true;
+        if (fleet.runningPod(AFTER).isEmpty()) {
+            try {
+                fleet.createPod(AFTER);
+            } catch (ConfigurationException refused) {
+                // Exists already, or is refused for now: asked again.
+            }
         }
-        try {
-            fleet.createPod(AFTER);
-        } catch (ConfigurationException refused) {
-            // Exists already, or is refused for now: asked again.
-        }
-        return false;
-    }
-
-    private List<String> notReady() {
-        return DrillFleet.notReady(parts.state());
+        return fleet.runningPod(AFTER).isPresent();
     }
 
     private Invariant check(long since, String sentence, BooleanSupplier condition) throws InterruptedException {
@@ -207,7 +227,7 @@ public final class DrillRun {
     /** As {@link #await(BooleanSupplier)}; {@code lasts} is run once where it takes long. */
     private boolean await(BooleanSupplier condition, Runnable lasts) throws InterruptedException {
         long begun = System.nanoTime();
-        long deadline = begun + PATIENCE.toNanos();
+        long deadline = begun + times.patience().toNanos();
         boolean told = false;
         do {
             try {

@@ -1,6 +1,7 @@
 package io.gpufleet.cli.drill;
 
 import io.gpufleet.cli.cluster.WebhookClient;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
@@ -12,12 +13,16 @@ final class ReviewLoad implements Ongoing {
     static final int PER_SECOND = 500;
     /** Streams of one HTTP/2 connection: an API server lets further reviews wait. */
     private static final int STREAMS = 90;
+    /** Part of the rate below which a webhook that held its callers back was asked something else than the drill says. */
+    private static final double REACHED = 0.95;
 
     private final WebhookClient webhook;
     private final Semaphore free = new Semaphore(STREAMS);
     private final CountDownLatch end = new CountDownLatch(1);
     private final AtomicInteger unanswered = new AtomicInteger();
     private final Thread thread = Thread.ofPlatform().daemon().name("reviews").unstarted(this::ask);
+    private final long begun = System.nanoTime();
+    private long nanos;
     private int asked;
     private volatile String firstFailure = "";
 
@@ -61,6 +66,7 @@ final class ReviewLoad implements Ongoing {
 
     @Override
     public void end() {
+        nanos = System.nanoTime() - begun;
         end.countDown();
         try {
             thread.join();
@@ -72,8 +78,18 @@ final class ReviewLoad implements Ongoing {
 
     @Override
     public Optional<Outcome> outcome() {
-        String objection =
-                unanswered.get() == 0 ? "" : unanswered + " of " + asked + " failed, the first: " + firstFailure;
-        return Optional.of(new Outcome("each of " + asked + " reviews is admitted", objection));
+        return Optional.of(outcome(asked, unanswered.get(), firstFailure, Duration.ofNanos(nanos)));
+    }
+
+    /** Result of reviews that were asked within a time. */
+    static Outcome outcome(int asked, int failed, String firstFailure, Duration within) {
+        long rate = asked * TimeUnit.SECONDS.toNanos(1) / Math.max(1, within.toNanos());
+        String objection = "";
+        if (failed > 0) {
+            objection = failed + " of " + asked + " failed, the first: " + firstFailure;
+        } else if (rate < REACHED * PER_SECOND) {
+            objection = "only " + rate + "/s were asked: " + STREAMS + " of them waited for their answers";
+        }
+        return new Outcome("each of " + asked + " reviews is admitted, at " + PER_SECOND + "/s", objection);
     }
 }
