@@ -108,7 +108,8 @@ download() {
   [ ! -e "$host$file" ] || return 0
   state "downloading driver $version"
   mkdir -p "$host$cache"
-  in_host curl -fsSL --retry 3 -C - -o "$file.part" "$url" &
+  # Not by in_host: a function would run in a shell of its own, whose end leaves curl to write on.
+  chroot "$host" curl -fsSL --retry 3 -C - -o "$file.part" "$url" &
   loading=$!
   while kill -0 $loading 2>/dev/null; do
     [ "$(wanted)" = "$goal" ] && [ -z "$leaving" ] || kill $loading 2>/dev/null
@@ -163,11 +164,14 @@ replace() {
     return 1
   }
   load
+  since=$(kernel_version)
   matches "$(answering)" "$version" || { problem="after the installation $(answering || echo no driver) answers"; return 1; }
 }
 
+# Sets since, the version that was there before it was compared: one that changes later is noticed, however soon.
 reconcile() {
   goal=$(wanted)
+  since=$(kernel_version)
   version=$(setting version)
   source=$(setting source)
   gpus || { state no-gpu; return 0; }
@@ -184,6 +188,7 @@ reconcile() {
   # After a reboot the installed modules only have to be loaded.
   if [ -z "$found" ] && [ -z "$(kernel_version)" ]; then
     load
+    since=$(kernel_version)
     found=$(answering)
   fi
   if matches "$found" "$version"; then
@@ -216,11 +221,11 @@ until [ -n "$leaving" ]; do
     [ "$failed" = "$goal" ] || rest=$retry
     failed=$goal
     nap_time=$rest
+    since=$(kernel_version)
     state "failed: $problem; next attempt in $rest s"
     rest=$((rest * 2 < 1800 ? rest * 2 : 1800))
   fi
   give_back
-  since=$(kernel_version)
   slept=0
   while [ "$slept" -lt "$nap_time" ] && [ -z "$leaving" ] && [ "$(wanted)" = "$goal" ] && [ "$(kernel_version)" = "$since" ]; do
     nap 1

@@ -6,11 +6,6 @@ import static org.awaitility.Awaitility.await;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -18,58 +13,21 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The script of the driver installer on a stand-in host: its seven states, and what leads from one to another. */
 class DriverInstallerScriptTest {
-    private static final Duration LIMIT = Duration.ofSeconds(60);
-
     @TempDir
     Path directory;
 
     private StandInHost host;
-    private final List<Process> scripts = new ArrayList<>();
+    private InstallerScript script;
 
     @BeforeEach
     void plugGpu() throws IOException {
         host = new StandInHost(directory);
-        host.write("sys/bus/pci/devices/0000:01:00.0/vendor", "0x10de\n");
-        host.setting("source", "run");
-        host.setting("url", "https://drivers.example/NVIDIA-@ARCH@-@VERSION@.run");
-    }
-
-    private void start() throws IOException {
-        var builder = new ProcessBuilder("/bin/sh", "../k8s/components/driver-installer/driver-installer.sh")
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(
-                        directory.resolve("log").toFile()));
-        builder.environment()
-                .putAll(Map.of(
-                        "PATH", directory.resolve("bin") + ":" + System.getenv("PATH"),
-                        "COMMANDS", directory.resolve("commands").toString(),
-                        "HOST_ROOT", host.root().toString(),
-                        "RUN_DIR", host.run().toString(),
-                        "SETTINGS_DIR", directory.resolve("settings").toString(),
-                        "PAUSE", "1",
-                        "RETRY", "1"));
-        scripts.add(builder.start());
+        script = new InstallerScript(directory, host);
     }
 
     @AfterEach
     void stop() throws Exception {
-        for (Process script : scripts) {
-            script.destroy();
-            if (!script.waitFor(20, TimeUnit.SECONDS)) {
-                script.destroyForcibly().waitFor();
-            }
-        }
-    }
-
-    /** Waits for a state while the stand-in daemon answers to the hold file. */
-    private void awaitState(String state) {
-        await().atMost(LIMIT)
-                .until(
-                        () -> {
-                            host.answerHold();
-                            return host.state();
-                        },
-                        text -> text.startsWith(state));
+        script.close();
     }
 
     @Test
@@ -77,21 +35,21 @@ class DriverInstallerScriptTest {
         host.write("sys/bus/pci/devices/0000:01:00.0/vendor", "0x8086\n");
         host.setting("version", "580.95.05");
 
-        start();
+        script.start();
 
-        awaitState("no-gpu");
+        script.awaitState("no-gpu");
         assertThat(host.commands()).isEmpty();
     }
 
     @Test
     void driverOfTheHostIsReadyWhenNoneIsWanted() throws IOException {
         host.setting("version", "");
-        start();
-        awaitState("waiting for a driver of the host");
+        script.start();
+        script.awaitState("waiting for a driver of the host");
 
         host.load("570.12.01");
 
-        awaitState("ready 570.12.01, of the host");
+        script.awaitState("ready 570.12.01, of the host");
         assertThat(host.commands()).isEmpty();
     }
 
@@ -99,10 +57,11 @@ class DriverInstallerScriptTest {
     void missingDriverIsLoadedInstalledWhileHeldAndGivenBack() throws Exception {
         host.setting("version", "580.95.05");
 
-        start();
+        script.start();
 
-        awaitState("ready 580.95.05");
-        await().atMost(LIMIT).until(() -> !Files.exists(host.run().resolve("hold")));
+        script.awaitState("ready 580.95.05");
+        await().atMost(InstallerScript.LIMIT)
+                .until(() -> !Files.exists(host.run().resolve("hold")));
         assertThat(host.commands())
                 .containsExactly(
                         "load https://drivers.example/NVIDIA-" + StandInHost.ARCHITECTURE + "-580.95.05.run",
@@ -111,8 +70,8 @@ class DriverInstallerScriptTest {
         assertThat(new InstallerStatusFile(host.run()).get()).isEqualTo("ready 580.95.05");
 
         // Its end takes the state away, so that nobody reads one that is not kept up any more
-        scripts.getLast().destroy();
-        assertThat(scripts.getLast().waitFor()).isZero();
+        script.process().destroy();
+        assertThat(script.process().waitFor()).isZero();
         assertThat(new InstallerStatusFile(host.run()).get()).isEmpty();
     }
 
@@ -122,29 +81,29 @@ class DriverInstallerScriptTest {
         host.useGpu(4711, "/usr/bin/python train.py");
         host.setting("version", "580.95.05");
 
-        start();
+        script.start();
 
-        awaitState("waiting for python (process 4711)");
+        script.awaitState("waiting for python (process 4711)");
         assertThat(host.run().resolve("hold")).doesNotExist();
         assertThat(host.commands()).noneMatch(command -> command.startsWith("install"));
 
         host.endUse(4711);
-        awaitState("ready 580.95.05");
+        script.awaitState("ready 580.95.05");
         assertThat(host.commands()).contains("unload nvidia", "install 580.95.05 held");
     }
 
     @Test
     void downgradeTakesTheInstallerFromTheCacheAndAPrefixIsEnough() throws IOException {
         host.setting("version", "580.95.05");
-        start();
-        awaitState("ready 580.95.05");
+        script.start();
+        script.awaitState("ready 580.95.05");
 
         host.setting("version", "570.12.01");
-        awaitState("ready 570.12.01");
+        script.awaitState("ready 570.12.01");
         host.setting("version", "580.95.05");
-        awaitState("ready 580.95.05");
+        script.awaitState("ready 580.95.05");
         host.setting("version", "580");
-        awaitState("ready 580.95.05");
+        script.awaitState("ready 580.95.05");
 
         assertThat(host.commands())
                 .filteredOn(command -> command.startsWith("load"))
@@ -159,9 +118,9 @@ class DriverInstallerScriptTest {
         host.install("580.95.05");
         host.setting("version", "580.95.05");
 
-        start();
+        script.start();
 
-        awaitState("ready 580.95.05");
+        script.awaitState("ready 580.95.05");
         assertThat(host.commands()).isEmpty();
     }
 
@@ -171,9 +130,9 @@ class DriverInstallerScriptTest {
         host.write("library", "570.12.01\n");
         host.setting("version", "580.95.05");
 
-        start();
+        script.start();
 
-        awaitState("ready 580.95.05");
+        script.awaitState("ready 580.95.05");
         assertThat(host.commands()).contains("unload nvidia", "install 580.95.05 held");
     }
 
@@ -182,36 +141,33 @@ class DriverInstallerScriptTest {
         host.write("fails", "");
         host.setting("version", "580.95.05");
 
-        start();
+        script.start();
 
-        awaitState(
+        script.awaitState(
                 "failed: the installation failed, /var/lib/gpufleet/driver/log on the host has its output: no headers");
         assertThat(host.run().resolve("hold")).doesNotExist();
 
         host.remove("fails");
-        awaitState("ready 580.95.05");
+        script.awaitState("ready 580.95.05");
 
         host.setting("version", "latest; reboot");
-        awaitState("failed: version 'latest; reboot' is none such as 580.95.05");
+        script.awaitState("failed: version 'latest; reboot' is none such as 580.95.05");
         host.setting("version", "570.12.01");
-        awaitState("ready 570.12.01");
+        script.awaitState("ready 570.12.01");
     }
 
     @Test
-    void brokenDownloadGoesOnAndAWrongChecksumInstallsNothing() throws IOException {
-        host.write("offline", "");
+    void wrongChecksumInstallsNothing() throws IOException {
         host.setting("version", "580.95.05");
         host.setting("sha256", "0".repeat(64));
-        start();
-        awaitState("failed: https://drivers.example");
+        script.start();
 
-        host.remove("offline");
-        awaitState("failed: https://drivers.example/NVIDIA-@ARCH@-580.95.05.run has another checksum"
+        script.awaitState("failed: https://drivers.example/NVIDIA-@ARCH@-580.95.05.run has another checksum"
                 .replace("@ARCH@", StandInHost.ARCHITECTURE));
         assertThat(host.commands()).noneMatch(command -> command.startsWith("install"));
 
         host.setting("sha256", "");
-        awaitState("ready 580.95.05");
+        script.awaitState("ready 580.95.05");
     }
 
     @Test
@@ -220,9 +176,9 @@ class DriverInstallerScriptTest {
         host.setting("packages", "linux-modules-nvidia-580-server-@KERNEL@ nvidia-utils-580-server");
         host.setting("version", "580");
 
-        start();
+        script.start();
 
-        awaitState("ready 580.95.05");
+        script.awaitState("ready 580.95.05");
         assertThat(host.commands())
                 .last()
                 .asString()
@@ -230,31 +186,76 @@ class DriverInstallerScriptTest {
     }
 
     @Test
+    void packagesAreInstalledByDnfWhereTheHostHasNoApt() throws Exception {
+        script.variable("PATH", host.pathWithDnfAlone());
+        host.setting("source", "packages");
+        host.setting("packages", "kmod-nvidia-580-@KERNEL@ nvidia-driver-cuda");
+        host.setting("version", "580");
+
+        script.start();
+
+        script.awaitState("ready 580.95.05");
+        assertThat(host.commands())
+                .last()
+                .isEqualTo("dnf install -y kmod-nvidia-580-" + StandInHost.kernel() + " nvidia-driver-cuda");
+    }
+
+    @Test
+    void nothingIsReplacedWhereTheDaemonKeepsTheGpus() throws IOException {
+        // Given
+        host.load("570.12.01");
+        host.useGpu(99, "/opt/gpufleet/bin/node-daemon");
+        host.setting("version", "580.95.05");
+        script.variable("RELEASE_TIME", "1");
+        script.pauseForTenMinutes();
+
+        // When
+        script.start();
+
+        // Then
+        script.awaitStateWithoutDaemon("failed: the node-daemon has not released the GPUs");
+        await().atMost(InstallerScript.LIMIT)
+                .until(() -> !Files.exists(host.run().resolve("hold")));
+        assertThat(host.commands()).noneMatch(command -> command.matches("(un)?(load|install) [0-9n].*"));
+    }
+
+    @Test
+    void driverIsReplacedWithoutAnswerWhereNobodyUsesTheGpus() throws IOException {
+        host.setting("version", "580.95.05");
+        script.variable("RELEASE_TIME", "1");
+
+        script.start();
+
+        script.awaitStateWithoutDaemon("ready 580.95.05");
+    }
+
+    @Test
     void holdOfSomebodyElseIsNotOverruled() throws IOException {
         Files.writeString(host.run().resolve("hold"), "reason: reset of GPU-1\n");
         host.setting("version", "580.95.05");
 
-        start();
+        script.start();
 
-        awaitState("waiting: the GPUs are held, reason: reset of GPU-1");
+        script.awaitState("waiting: the GPUs are held, reason: reset of GPU-1");
         assertThat(host.commands()).isEmpty();
         Files.delete(host.run().resolve("hold"));
-        awaitState("ready 580.95.05");
+        script.awaitState("ready 580.95.05");
     }
 
     @Test
     void killedInstallerIsFollowedByOneThatGoesOn() throws Exception {
         host.write("hangs", "");
         host.setting("version", "580.95.05");
-        start();
-        awaitState("installing");
-        scripts.getLast().destroyForcibly().waitFor();
+        script.start();
+        script.awaitState("installing");
+        script.process().destroyForcibly().waitFor();
         assertThat(host.run().resolve("hold")).exists();
         host.remove("hangs");
 
-        start();
+        script.start();
 
-        awaitState("ready 580.95.05");
-        await().atMost(LIMIT).until(() -> !Files.exists(host.run().resolve("hold")));
+        script.awaitState("ready 580.95.05");
+        await().atMost(InstallerScript.LIMIT)
+                .until(() -> !Files.exists(host.run().resolve("hold")));
     }
 }

@@ -27,20 +27,34 @@ final class StandInHost {
             exec "$@"
             """;
 
-    /** Loads an installer, which installs the version of its address. */
+    /**
+     * Loads an installer, which installs the version of its address. With {@code -C -} it loads what is missing. Where the host
+     * has the file {@code breaks}, the connection ends after 40 bytes; with {@code stalls} nothing arrives.
+     */
     private static final String CURL = """
             #!/bin/sh
-            while [ "$1" != -o ]; do shift; done
-            echo "load $3" >>"$COMMANDS"
-            [ ! -e "$ROOT/offline" ] || exit 6
+            resumes=
+            while [ "$1" != -o ]; do
+              [ "$1 $2" != "-C -" ] || resumes=yes
+              shift
+            done
             version=$(echo "$3" | sed 's|.*-\\([0-9.]*\\).run|\\1|')
-            cat >"$2" <<END
+            at=$([ -z "$resumes" ] || wc -c 2>/dev/null <"$2" || true)
+            echo $$ >"$ROOT/curl-$version"
+            if [ -n "$at" ]; then echo "resume $3 at $at" >>"$COMMANDS"; else echo "load $3" >>"$COMMANDS"; rm -f "$2"; fi
+            while [ -e "$ROOT/stalls" ]; do sleep 0.1; done
+            cat >"$ROOT/whole-$version" <<END
             [ ! -e "$ROOT/fails" ] || { echo no headers; exit 1; }
             while [ -e "$ROOT/hangs" ]; do sleep 0.1; done
             echo "install $version \\$([ -e "$ROOT/run/gpufleet/hold" ] && echo held)" >>"$COMMANDS"
             echo $version >"$ROOT/modules"
             echo $version >"$ROOT/library"
             END
+            if [ -e "$ROOT/breaks" ]; then
+              [ -n "$at" ] || head -c 40 "$ROOT/whole-$version" >"$2"
+              exit 56
+            fi
+            tail -c +$((${at:-0} + 1)) "$ROOT/whole-$version" >>"$2"
             """;
 
     private static final String APT = """
@@ -50,6 +64,38 @@ final class StandInHost {
             echo "apt $*" >>"$COMMANDS"
             echo 580.95.05 | tee "$ROOT/modules" >"$ROOT/library"
             """;
+
+    private static final String DNF = """
+            #!/bin/sh
+            echo "dnf $*" >>"$COMMANDS"
+            echo 580.95.05 | tee "$ROOT/modules" >"$ROOT/library"
+            """;
+
+    /** Programs of the machine that the script and the fakes use. */
+    private static final List<String> TOOLS = List.of(
+            "basename",
+            "cat",
+            "cut",
+            "date",
+            "env",
+            "find",
+            "grep",
+            "head",
+            "ln",
+            "mkdir",
+            "mv",
+            "rm",
+            "sed",
+            "sh",
+            "sha256sum",
+            "sleep",
+            "sort",
+            "tail",
+            "tee",
+            "timeout",
+            "tr",
+            "uname",
+            "wc");
 
     private static final String MODPROBE = """
             #!/bin/sh
@@ -88,6 +134,30 @@ final class StandInHost {
         Path file = Files.writeString(
                 Files.createDirectories(directory.resolve("bin")).resolve(name), text);
         assertThat(file.toFile().setExecutable(true)).isTrue();
+    }
+
+    /** The path of a host that has dnf and not apt-get. */
+    String pathWithDnfAlone() throws IOException {
+        Files.delete(directory.resolve("bin/apt-get"));
+        program("dnf", DNF);
+        Path tools = Files.createDirectories(directory.resolve("tools"));
+        for (String tool : TOOLS) {
+            Files.createSymbolicLink(tools.resolve(tool), Path.of("/usr/bin").resolve(tool));
+        }
+        return directory.resolve("bin") + ":" + tools;
+    }
+
+    /** Bytes of a version that have arrived and are kept. */
+    long partial(String version) throws IOException {
+        return Files.size(
+                root().resolve("var/lib/gpufleet/driver/NVIDIA-Linux-" + ARCHITECTURE + "-" + version + ".run.part"));
+    }
+
+    /** The process that loads a version. */
+    ProcessHandle downloading(String version) throws IOException {
+        long id = Long.parseLong(
+                Files.readString(root().resolve("curl-" + version)).strip());
+        return ProcessHandle.of(id).orElseThrow();
     }
 
     Path root() {
