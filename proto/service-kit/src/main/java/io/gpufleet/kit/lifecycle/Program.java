@@ -13,7 +13,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The frame of a long-running program: {@code --help}, {@code --version}, one line on standard error where the
- * configuration is wrong, and SIGTERM closes everything, also while the program starts.
+ * configuration is wrong, and SIGTERM closes everything, also while the program starts. A process has one of them, and ends
+ * within 10 s of SIGTERM.
  */
 public final class Program {
     private static final Logger LOG = LoggerFactory.getLogger(Program.class);
@@ -21,9 +22,16 @@ public final class Program {
     private static final int START_FAILED = 1;
     private static final int WRONG_CONFIGURATION = 2;
     private static final int FAILED = 3;
-    private static final Duration EXIT_DEADLINE = Duration.ofSeconds(15);
+    /** Exit status of a process that SIGTERM has ended. */
+    private static final int TERMINATED = 143;
+    /** From SIGTERM to the end, whatever is not closed by then. */
+    private static final Duration EXIT_TIME = Duration.ofSeconds(10);
     /** A start that takes no notice of its end any longer is closed beside it. */
     private static final Duration START_END_DEADLINE = Duration.ofSeconds(3);
+
+    private static final Shutdown SHUTDOWN = new Shutdown();
+    private static final ExitDeadline DEADLINE =
+            new ExitDeadline(EXIT_TIME, SHUTDOWN::closing, Runtime.getRuntime()::halt);
 
     private Program() {}
 
@@ -46,13 +54,12 @@ public final class Program {
             System.out.println(name + " " + build);
             return;
         }
-        var shutdown = new Shutdown();
-        if (!start(name, build, shutdown, () -> {
+        if (!start(name, build, () -> {
             if (arguments.length > 0) {
                 throw new ConfigurationException("'" + arguments[0]
                         + "' is not an argument: it takes --help or --version; settings are environment variables");
             }
-            body.start(Environment.read(environment, settings), shutdown);
+            body.start(Environment.read(environment, settings), SHUTDOWN);
         })) {
             return;
         }
@@ -70,27 +77,29 @@ public final class Program {
     }
 
     /** False where SIGTERM ended it: the hook closes what was opened. */
-    private static boolean start(String name, BuildInfo build, Shutdown shutdown, Body body) {
+    private static boolean start(String name, BuildInfo build, Body body) {
         var over = new CountDownLatch(1);
         Thread starting = Thread.currentThread();
         try {
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> end(starting, over, shutdown), "shutdown"));
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> end(starting, over), "shutdown"));
         } catch (IllegalStateException endsAlready) {
             return false;
         }
         try {
             body.start();
         } catch (Exception failed) {
-            if (shutdown.isStartCancelled()) {
+            if (SHUTDOWN.isStartCancelled()) {
                 return false;
             }
             report(name, build, failed);
-            shutdown.close();
-            Runtime.getRuntime().halt(failed instanceof ConfigurationException ? WRONG_CONFIGURATION : START_FAILED);
+            int status = failed instanceof ConfigurationException ? WRONG_CONFIGURATION : START_FAILED;
+            DEADLINE.begin(status);
+            SHUTDOWN.close();
+            Runtime.getRuntime().halt(status);
         } finally {
             over.countDown();
         }
-        return !shutdown.isStartCancelled();
+        return !SHUTDOWN.isStartCancelled();
     }
 
     private static void report(String name, BuildInfo build, Exception failed) {
@@ -107,8 +116,9 @@ public final class Program {
     }
 
     /** The start ends first, so that nothing is opened behind the parts that are closed. */
-    private static void end(Thread starting, CountDownLatch over, Shutdown shutdown) {
-        shutdown.cancelStart();
+    private static void end(Thread starting, CountDownLatch over) {
+        DEADLINE.begin(TERMINATED);
+        SHUTDOWN.cancelStart();
         try {
             if (over.getCount() > 0) {
                 starting.interrupt();
@@ -117,25 +127,18 @@ public final class Program {
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
         }
-        shutdown.close();
+        SHUTDOWN.close();
     }
 
     /**
      * Ends a program that runs and cannot go on: closes what was started, prints one line on standard error, and exits
-     * with code 3. Returns at once; the process ends within 15 s.
+     * with code 3. Returns at once; the process ends within 10 s.
      */
     public static void fail(String name, String line) {
         Thread.ofPlatform().name("failed").start(() -> {
             System.err.println(name + ": " + line);
-            Thread exit = Thread.ofPlatform()
-                    .name("exit")
-                    .start(() -> Runtime.getRuntime().exit(FAILED));
-            try {
-                exit.join(EXIT_DEADLINE);
-            } catch (InterruptedException interrupted) {
-                Thread.currentThread().interrupt();
-            }
-            Runtime.getRuntime().halt(FAILED);
+            DEADLINE.begin(FAILED);
+            Runtime.getRuntime().exit(FAILED);
         });
     }
 }

@@ -13,6 +13,7 @@ public final class Shutdown implements AutoCloseable {
     private record Step(String name, AutoCloseable close) {}
 
     private final Deque<Step> steps = new ArrayDeque<>();
+    private volatile String closing = "";
     private boolean ending;
 
     /**
@@ -38,10 +39,16 @@ public final class Shutdown implements AutoCloseable {
         return ending;
     }
 
+    /** Name of the part that is being closed, or was last; empty before the end. */
+    String closing() {
+        return closing;
+    }
+
     @Override
     public synchronized void close() {
         while (!steps.isEmpty()) {
             Step step = steps.pop();
+            closing = step.name();
             try {
                 step.close().close();
             } catch (Exception failed) {

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -73,6 +74,21 @@ class ProgramIT {
 
         assertThat(out.readLine()).isEqualTo("closed");
         assertThat(process.waitFor()).isEqualTo(143);
+    }
+
+    @Test
+    void sigtermEndsAProgramOfWhichAPartDoesNotClose() throws Exception {
+        Process process = start(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_MOOD", "stuck"));
+        BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
+        assertThat(out.readLine()).isEqualTo("runs");
+
+        process.toHandle().destroy();
+
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).isEqualTo(143);
+        assertThat(errors())
+                .contains("not closed in time, the process ends without")
+                .contains("stuck part");
     }
 
     @Test

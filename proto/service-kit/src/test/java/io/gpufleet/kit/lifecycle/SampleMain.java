@@ -17,13 +17,16 @@ final class SampleMain {
                 System.getenv(),
                 List.of(
                         Setting.required("GPUFLEET_CLUSTER", "name of the cluster"),
-                        Setting.optional("GPUFLEET_MOOD", "well", "well, broken, failing, slow or late")),
+                        Setting.optional("GPUFLEET_MOOD", "well", "well, broken, failing, stuck, slow or late")),
                 (environment, shutdown) -> {
                     var end = new CountDownLatch(1);
                     shutdown.add("sample", () -> {
                         System.out.println("closed");
                         end.countDown();
                     });
+                    if (environment.text("GPUFLEET_MOOD").equals("stuck")) {
+                        shutdown.add("stuck part", () -> new CountDownLatch(1).await());
+                    }
                     if (environment.text("GPUFLEET_MOOD").equals("broken")) {
                         throw new IllegalStateException("on purpose");
                     }
