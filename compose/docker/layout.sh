@@ -44,8 +44,8 @@ cp -p "$tree/$module"/target/lib/*.jar "$directory/lib/"
 cp -p "$tree/$module"/target/*-SNAPSHOT.jar "$directory/lib/"
 cp "$tree/proto/service-runtime/jvm.args" "$directory/jvm.args"
 materials "$module"
-# A command ends before another collector could be of use.
-[ "$program" != cli ] || printf '%s\n' -DGPUFLEET_LOG_LEVEL=ERROR -XX:+UseSerialGC >>"$directory/jvm.args"
+# A command ends before another collector could be of use. The heap of a Job is half of its memory limit.
+[ "$program" != cli ] || printf '%s\n' -DGPUFLEET_LOG_LEVEL=ERROR -XX:+UseSerialGC -XX:MaxRAMPercentage=50 >>"$directory/jvm.args"
 name=$program
 [ "$program" != cli ] || name=gpufleet
 large=

@@ -53,6 +53,14 @@ class ComposeFileTest {
                 .doesNotHaveDuplicates();
     }
 
+    /** A Docker Desktop runs containers in a machine of its own, whose network nobody reaches. */
+    @Test
+    void containersAreInANetworkOfTheirOwn() {
+        assertThat(services)
+                .allSatisfy((name, service) ->
+                        assertThat(service.has("network_mode")).as(name).isFalse());
+    }
+
     @Test
     void whatOthersWaitForHasAHealthCheckOrEnds() throws IOException {
         String stages = Files.readString(Repository.module("compose/docker/Dockerfile"));

@@ -33,18 +33,40 @@ class ImagesTest {
     @ParameterizedTest
     @CsvSource({"service, 8080", "node-daemon, 9400"})
     void imagesOfServersHaveAHealthCheck(String target, int port) throws IOException {
-        String stages = Files.readString(DOCKER.resolve("Dockerfile"));
-        String stage = stages.substring(stages.indexOf(" AS " + target + "\n")).split("\nFROM ", 2)[0];
-
-        assertThat(stage).contains("HEALTHCHECK").contains("[\"/usr/local/bin/ready\", \"" + port + "\"]");
+        assertThat(stage(target)).contains("HEALTHCHECK").contains("[\"/usr/local/bin/ready\", \"" + port + "\"]");
         assertThat(DOCKER.resolve("ready.sh")).isExecutable();
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"proto/service-runtime", "node-daemon"})
-    void programWithoutHeapEnds(String module) throws IOException {
-        assertThat(Files.readAllLines(Repository.module(module).resolve("jvm.args")))
-                .contains("-XX:+ExitOnOutOfMemoryError");
+    @Test
+    void imagesHaveNothingButWhatIsCopied() throws IOException {
+        assertThat(stage("base")).startsWith("FROM scratch AS base\nCOPY --from=root /image /\n");
+    }
+
+    @Test
+    void programsButTheDaemonAreNotRoot() throws IOException {
+        assertThat(stage("service")).startsWith("FROM base AS service\n").contains("\nUSER 65532:65532\n");
+        List<String> stages = Files.readString(DOCKER.resolve("Dockerfile"))
+                .lines()
+                .filter(line -> line.startsWith("FROM "))
+                .toList();
+        assertThat(stages.subList(stages.indexOf("FROM scratch AS base"), stages.size()))
+                .containsExactly(
+                        "FROM scratch AS base",
+                        "FROM base AS node-daemon",
+                        "FROM base AS service",
+                        "FROM service AS inventory-service",
+                        "FROM service AS health-service",
+                        "FROM service AS allocation-service",
+                        "FROM service AS cli",
+                        "FROM service AS fake-apiserver",
+                        "FROM service AS fake-kubelet");
+        assertThat(Files.readString(DOCKER.resolve("Dockerfile"))).containsOnlyOnce("USER ");
+    }
+
+    private static String stage(String target) throws IOException {
+        String stages = Files.readString(DOCKER.resolve("Dockerfile"));
+        int name = stages.indexOf(" AS " + target + "\n");
+        return stages.substring(stages.lastIndexOf("\nFROM ", name) + 1).split("\nFROM ", 2)[0];
     }
 
     @ParameterizedTest
@@ -253,6 +275,45 @@ class ImagesTest {
                 .doesNotContain(".aot");
     }
 
+    @Test
+    void comparedImagesNameModesOwnersLinksAndConfigurationsThatDiffer(@TempDir Path directory) throws Exception {
+        // Given
+        var images = new ImagesCommand(directory, "GPUFLEET_BUILD_IMAGE=maven:3\nGPUFLEET_BASE_IMAGE=debian:13-slim\n");
+        images.export("one", "same", "cache");
+        Path other = images.export("other", "same", "cache");
+        Path arguments = other.resolve("jvm.args");
+        Path link = other.resolve("latest");
+
+        // When, one after the other
+        assertThat(arguments.toFile().setExecutable(true)).isTrue();
+        images.pack("other");
+        assertThat(images.run("compare", "one", "other")).isEqualTo(1);
+        // Then
+        assertThat(images.output()).containsPattern("opt/gpufleet/jvm.args is -rwx[rwx-]+ [0-9]+/[0-9]+");
+
+        assertThat(arguments.toFile().setExecutable(false)).isTrue();
+        Files.delete(link);
+        Files.createSymbolicLink(link, Path.of("elsewhere"));
+        images.pack("other");
+        assertThat(images.run("compare", "one", "other")).isEqualTo(1);
+        assertThat(images.output())
+                .contains("opt/gpufleet/latest -> elsewhere is l", "opt/gpufleet/latest -> jvm.args");
+
+        Files.delete(link);
+        Files.createSymbolicLink(link, Path.of("jvm.args"));
+        images.pack("other", "--owner=7");
+        assertThat(images.run("compare", "one", "other")).isEqualTo(1);
+        assertThat(images.output()).containsPattern("opt/gpufleet/jvm.args is -[rwx-]+ 7/");
+
+        images.pack("other");
+        images.configuration("other", "{\"User\":\"0\",\"Image\":\"sha256:5e\"}");
+        assertThat(images.run("compare", "one", "other")).isEqualTo(1);
+        assertThat(images.output()).contains("configuration {\"User\":\"0\"}").doesNotContain("sha256:5e");
+
+        images.configuration("other", "{\"User\":\"65532\",\"Image\":\"sha256:5e\"}");
+        assertThat(images.run("compare", "one", "other")).as(images.output()).isZero();
+    }
+
     private static int ready(int port) throws IOException, InterruptedException {
         var check = new ProcessBuilder(DOCKER.resolve("ready.sh").toString(), Integer.toString(port));
         check.environment().keySet().removeIf(name -> name.startsWith("GPUFLEET_"));
@@ -272,6 +333,7 @@ class ImagesTest {
                       *RepoDigests*) echo "name@sha256:%2$s" ;;
                       *.Size*) echo 1048576 ;;
                       create*) echo "${2%%%%/*}" ;;
+                      *json*Config*) for image; do :; done; cat %1$s/"${image%%%%/*}".config ;;
                       export*) cat %1$s/"$2".tar ;;
                     esac
                     """.formatted(directory, DIGEST));
@@ -298,20 +360,33 @@ class ImagesTest {
             return Files.exists(calls) ? Files.readAllLines(calls) : List.of();
         }
 
-        /** What each image of a registry has. */
-        void export(String registry, String arguments, String cache) throws IOException, InterruptedException {
+        /** What each image of a registry has; returns the directory of its program. */
+        Path export(String registry, String arguments, String cache) throws IOException, InterruptedException {
             Path files = Files.createDirectories(directory.resolve(registry + "/opt/gpufleet"));
             Files.writeString(files.resolve("jvm.args"), arguments);
             Files.writeString(files.resolve("node-daemon.aot"), cache);
-            var tar = new ProcessBuilder(
-                    "tar",
-                    "-c",
+            Files.deleteIfExists(files.resolve("latest"));
+            Files.createSymbolicLink(files.resolve("latest"), Path.of("jvm.args"));
+            configuration(registry, "{\"User\":\"65532\",\"Image\":\"sha256:" + registry + "\"}");
+            pack(registry);
+            return files;
+        }
+
+        void configuration(String registry, String json) throws IOException {
+            Files.writeString(directory.resolve(registry + ".config"), json + "\n");
+        }
+
+        void pack(String registry, String... options) throws IOException, InterruptedException {
+            var command = new ArrayList<>(List.of("tar", "-c"));
+            command.addAll(List.of(options));
+            command.addAll(List.of(
                     "-f",
                     directory.resolve(registry + ".tar").toString(),
                     "-C",
                     directory.resolve(registry).toString(),
-                    "opt");
-            assertThat(tar.inheritIO().start().waitFor()).isZero();
+                    "opt"));
+            assertThat(new ProcessBuilder(command).inheritIO().start().waitFor())
+                    .isZero();
         }
 
         String output() throws IOException {
