@@ -153,7 +153,7 @@ final class ManualPages {
                 List.of("node-daemon doctor [--json]"),
                 List.of(
                         "Checks everything that the daemon needs, with the daemon's own settings: run it in the daemon's pod"
-                                + " (kubectl exec POD -- node-daemon doctor). It changes nothing, needs no Kubernetes"
+                                + " (kubectl exec POD -- /opt/gpufleet/bin/node-daemon doctor). It changes nothing, needs no Kubernetes"
                                 + " credentials, and every check has a timeout.",
                         "WARN is a problem that limits the daemon now or soon. FAIL prevents GPUs from being offered or events"
                                 + " from being sent. Every WARN and FAIL has a remedy."),

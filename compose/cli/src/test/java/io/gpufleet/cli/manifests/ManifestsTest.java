@@ -12,7 +12,9 @@ import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.Probe;
 import io.fabric8.kubernetes.api.model.ResourceQuota;
 import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.ServiceAccount;
 import io.fabric8.kubernetes.api.model.Toleration;
+import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
@@ -28,6 +30,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -303,6 +307,45 @@ class ManifestsTest {
                     assertThat(pod.getSecurityContext().getRunAsNonRoot()).isTrue();
                     assertThat(pod.getSecurityContext().getRunAsUser()).isPositive();
                 });
+    }
+
+    /** What the daemon may do on its node, all of it. */
+    @Test
+    void daemonIsPrivilegedWithoutCredentialsOfKubernetes() {
+        PodSpec pod = Objects.requireNonNull(pods.get("DaemonSet/node-daemon"));
+        Container daemon = pod.getContainers().getFirst();
+
+        assertThat(pod.getAutomountServiceAccountToken()).isFalse();
+        assertThat(only(ServiceAccount.class, "node-daemon").getAutomountServiceAccountToken())
+                .isFalse();
+        assertThat(pod.getHostPID()).isTrue();
+        assertThat(pod.getHostNetwork()).isNull();
+        assertThat(pod.getHostIPC()).isNull();
+        assertThat(pod.getContainers()).hasSize(1);
+        assertThat(daemon.getSecurityContext().getPrivileged()).isTrue();
+        Map<String, VolumeMount> mounts =
+                daemon.getVolumeMounts().stream().collect(Collectors.toMap(VolumeMount::getName, Function.identity()));
+        assertThat(pod.getVolumes().stream()
+                        .filter(volume -> volume.getHostPath() != null)
+                        .map(volume -> volume.getHostPath().getPath()
+                                + (Boolean.TRUE.equals(
+                                                mount(mounts, volume.getName()).getReadOnly())
+                                        ? " ro"
+                                        : "")))
+                .containsExactlyInAnyOrder(
+                        "/var/lib/kubelet/device-plugins",
+                        "/var/lib/kubelet/plugins_registry",
+                        "/var/lib/kubelet/pod-resources ro",
+                        "/dev",
+                        "/sys ro",
+                        "/ ro",
+                        "/var/run/cdi",
+                        "/run/gpufleet",
+                        "/var/lib/gpufleet");
+    }
+
+    private static VolumeMount mount(Map<String, VolumeMount> mounts, String volume) {
+        return Objects.requireNonNull(mounts.get(volume), volume);
     }
 
     @Test

@@ -33,6 +33,16 @@ public final class ProgramSettings {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
+    /** Defaults that the programs have for a variable: the text that follows its name in their lists of settings. */
+    public static Set<String> defaults(String name) {
+        var declaration = Pattern.compile("Setting\\.optional\\(\\s*\"" + name + "\",\\s*\"([^\"]*)\"");
+        return Stream.concat(Arrays.stream(Program.values()).map(Program::module), Stream.of("proto/service-runtime"))
+                .flatMap(part -> sources(Repository.module(part).resolve("src/main/java")))
+                .flatMap(source -> declaration.matcher(source).results())
+                .map(found -> found.group(1))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
     private static Stream<String> sources(Path directory) {
         try (Stream<Path> files = Files.walk(directory)) {
             return files.filter(file -> file.toString().endsWith(".java")).map(ManifestFiles::text).toList().stream();
