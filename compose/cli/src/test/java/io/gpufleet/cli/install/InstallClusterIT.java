@@ -3,14 +3,11 @@ package io.gpufleet.cli.install;
 import static io.gpufleet.cli.install.Installation.NODES;
 import static io.gpufleet.cli.install.Installation.SERVICES;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.gpufleet.cli.GpufleetCommand;
 import io.gpufleet.cli.fleet.DirectoryTrees;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.RealCluster;
@@ -35,6 +32,8 @@ class InstallClusterIT {
     private static final List<String> SERVICE_NAMES =
             List.of("inventory-service", "health-service", "allocation-service");
     private static final String TEAM = "gpufleet-it-installed";
+    private static final String OTHER_POLICY =
+            "GPUFLEET_POLICY=/etc/gpufleet/policy.yaml, GPUFLEET_SHADOW_POLICY=aggressive";
     /** Below the hostPath that the daemon mounts. */
     private static final Path FAULTS = Path.of("/run/gpufleet/it-faults");
 
@@ -46,11 +45,13 @@ class InstallClusterIT {
     private static Installation installation;
     private static InstalledNode node;
     private static HostFiles hostFiles;
+    private static NamedObjects objects;
 
     @BeforeAll
     static void install() throws Exception {
         cluster = RealCluster.open();
         hostFiles = HostFiles.now();
+        objects = NamedObjects.now(cluster.client());
         TestImages.load(directory);
         broker = BrokerProcess.startOn(directory.resolve("kafka"), Installation.nodeAddress(cluster));
         // A run that was ended may have left some.
@@ -64,8 +65,9 @@ class InstallClusterIT {
     static void remove() {
         if (installation != null) {
             installation.delete();
+            installation.deleteState();
             Kubectl.run("delete", "namespace", TEAM, "--ignore-not-found", "--wait=false");
-            Kubectl.run("delete", "gpuquota", "gpufleet-it-installed", "--ignore-not-found");
+            Kubectl.run("delete", "crd", "gpuquotas.gpufleet.io", "--ignore-not-found");
         }
         if (broker != null) {
             broker.close();
@@ -123,7 +125,7 @@ class InstallClusterIT {
 
     @Test
     @Order(5)
-    void webhookIsEnforcedOnceItAnswersAndRefusesPodOverQuota() {
+    void webhookIsEnforcedOnceItAnswersAndWarnsOfPodOverQuotaAndThenRefusesIt() throws IOException {
         cluster.client()
                 .resource(new NamespaceBuilder()
                         .withNewMetadata()
@@ -140,20 +142,15 @@ class InstallClusterIT {
                         .containsEntry("open.quota.gpufleet.io", "Ignore")
                         .containsEntry("claims-enforced.quota.gpufleet.io", "Fail")
                         .containsEntry("claims-open.quota.gpufleet.io", "Ignore"));
-        var pods = cluster.client().pods().inNamespace(TEAM);
 
-        await().atMost(InstalledNode.EFFECT)
-                .untilAsserted(() -> assertThatThrownBy(() -> pods.resource(RealCluster.pod(TEAM, "too-big", 3, "true"))
-                                .dryRun()
-                                .create())
-                        .isInstanceOf(KubernetesClientException.class)
-                        .hasMessageContaining("gpufleet-it"));
+        QuotaStages.pass(directory, TEAM);
+
         RefusedOwners.assertEventsSay(
                 cluster,
                 TEAM,
                 "admission webhook \"enforced.quota.gpufleet.io\" denied the request",
                 "gpufleet-it-installed");
-        pods.resource(RealCluster.pod(TEAM, "fits", 2, "true")).create();
+        cluster.client().resource(RealCluster.pod(TEAM, "fits", 2, "true")).create();
     }
 
     @Test
@@ -165,7 +162,17 @@ class InstallClusterIT {
     @Test
     @Order(7)
     void viewerOfThePageAsksByItsCommands() throws Exception {
-        ViewerCommands.run(directory, cluster.nodeName());
+        // Given a pod whose GPU fails
+        Training.start(cluster);
+        int failing = Training.gpuThatItHolds(cluster);
+        node.fail(failing);
+
+        ViewerCommands.run(directory, cluster.nodeName(), Training.NAME);
+
+        node.recover(failing);
+        Training.end(cluster);
+        node.awaitNoTaint();
+        node.awaitGpus(8);
     }
 
     @Test
@@ -186,18 +193,10 @@ class InstallClusterIT {
 
     @Test
     @Order(8)
-    void doctorFindsNothingThatFailsAndItsBundleHasNoSecret() throws IOException {
+    void doctorFindsNothingThatFailsAndItsBundleHasNoSecret() throws Exception {
         Path bundle = directory.resolve("bundle.zip");
 
-        assertThat(GpufleetCommand.commandLine()
-                        .execute(
-                                "doctor",
-                                "--cluster",
-                                "--bundle",
-                                bundle.toString(),
-                                "--kubeconfig",
-                                RealCluster.kubeconfig().toString()))
-                .isZero();
+        DoctorReport.assertStrategyFits("--bundle", bundle.toString());
 
         Bundle.assertHelpfulAndWithoutSecrets(bundle, cluster.client());
         // The doctor and the probe of a node run beside its daemon, within the memory of the container
@@ -232,26 +231,8 @@ class InstallClusterIT {
 
     @Test
     @Order(12)
-    void servicesStartBesideUnhealthyGpuAndLiftTheTaint() throws Exception {
-        node.failAndAwaitFields();
-        node.awaitGpus(7);
-
-        // When the policy becomes one of a file: the ConfigMap of the settings has another name, so the pods are
-        // replaced, on the tainted node
-        Kubectl.run(
-                "-n",
-                SERVICES,
-                "create",
-                "configmap",
-                "health-service-files",
-                "--from-literal=policy.yaml=policy: site\nextends: nvidia\n");
-        installation.addSetting("GPUFLEET_POLICY=/etc/gpufleet/policy.yaml, GPUFLEET_SHADOW_POLICY=aggressive");
-        installation.apply();
-        Kubectl.run("-n", SERVICES, "rollout", "status", "statefulset/health-service", "--timeout=150s");
-        node.recover(3);
-
-        node.awaitNoTaint();
-        node.awaitGpus(8);
+    void topicThatSomebodyChangedIsReportedByTheNextApply() throws Exception {
+        ChangedTopic.isReported(broker.bootstrap(), installation, directory);
     }
 
     @Test
@@ -262,17 +243,61 @@ class InstallClusterIT {
 
     @Test
     @Order(14)
+    void taintOfTheComponentKeepsPodsAwayThatDoNotTolerateIt() throws Exception {
+        GpuTaint.keepsOtherPodsAway(cluster, installation, node);
+    }
+
+    @Test
+    @Order(15)
+    void servicesStartBesideUnhealthyGpuAndLiftTheTaint() throws Exception {
+        node.failAndAwaitFields();
+        node.awaitGpus(7);
+
+        // When the policy becomes one of a file: the ConfigMap of the settings has another name, so the pods are
+        // replaced, on the node with both taints
+        Kubectl.run(
+                "-n",
+                SERVICES,
+                "create",
+                "configmap",
+                "health-service-files",
+                "--from-literal=policy.yaml=policy: site\nextends: nvidia\n");
+        installation.addSetting(OTHER_POLICY);
+        installation.apply();
+        Kubectl.run("-n", SERVICES, "rollout", "status", "statefulset/health-service", "--timeout=150s");
+        node.recover(3);
+
+        node.awaitNoTaint();
+        node.awaitGpus(8);
+    }
+
+    @Test
+    @Order(16)
     void purgeRemovesEveryAppliedFieldAndIsRepeatable() throws Exception {
         Removal.purge(installation, node, TEAM);
     }
 
     @Test
-    @Order(15)
-    void deleteLeavesNoWebhookAndTheQuotasAndAPurgeAfterwardsTheRest() throws Exception {
+    @Order(17)
+    void deleteLeavesNoWebhookAndTheQuotas() throws Exception {
         // Given that the services, which the purge stopped, are there again
         installation.apply();
         SERVICE_NAMES.forEach(installation::awaitDrainable);
-        Removal.deleteBeforeThePurge(cluster, installation, node, TEAM);
+        Removal.deleteBeforeThePurge(cluster, installation, node, objects, TEAM);
+        // Its file was in a ConfigMap of the namespace
+        installation.removeSetting(OTHER_POLICY);
+    }
+
+    @Test
+    @Order(18)
+    void newInstallationWithAnEmptyKafkaTakesOverTheTaintedNode() throws Exception {
+        NewKafka.takesOverTaintedNode(cluster, installation, node, SERVICE_NAMES, directory.resolve("new-kafka"));
+    }
+
+    @Test
+    @Order(19)
+    void purgeAfterTheDeleteRemovesTheRest() throws IOException {
+        Removal.purgeAfterTheDelete(cluster, installation, objects, TEAM);
         hostFiles.assertNamedBy(Repository.module("k8s/README.md"));
     }
 }

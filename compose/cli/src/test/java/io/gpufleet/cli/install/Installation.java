@@ -18,8 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -33,10 +31,6 @@ final class Installation {
     private static final String README = "k8s/README.md";
     /** The reader's overlay on the pages. */
     private static final String MINE = "k8s/overlays/mine";
-
-    private static final Pattern MISSED = Pattern.compile(
-            "^(gpufleet_projection_missed(_from_services)?|gpufleet_daemon_outbox_events_lost)_total\\b");
-    private static final Pattern VERSION = Pattern.compile("gpufleet_build_info\\{.*version=\"([^\"]*)\"");
 
     private final RealCluster cluster;
     private final Path overlay;
@@ -58,7 +52,7 @@ final class Installation {
                 .map(setting -> setting.getKey() + "=" + setting.getValue())
                 .toList();
         Path base = overlay.toRealPath().relativize(Repository.module("k8s").toRealPath());
-        Files.writeString(overlay.resolve("fleet.env"), "GPUFLEET_CLUSTER=it\nGPUFLEET_KAFKA=" + kafka + "\n");
+        writeShared(overlay, kafka);
         Files.writeString(overlay.resolve("kustomization.yaml"), """
             apiVersion: kustomize.config.k8s.io/v1beta1
             kind: Kustomization
@@ -91,6 +85,10 @@ final class Installation {
             """.formatted(
                         base, faults, state, driver.getFirst(), driver.getLast()));
         return new Installation(cluster, overlay, state);
+    }
+
+    private static void writeShared(Path overlay, String kafka) throws IOException {
+        Files.writeString(overlay.resolve("fleet.env"), "GPUFLEET_CLUSTER=it\nGPUFLEET_KAFKA=" + kafka + "\n");
     }
 
     /** The address at which pods reach programs on the node. */
@@ -164,6 +162,28 @@ final class Installation {
         change("GPUFLEET_MODE=enforce", "GPUFLEET_MODE=enforce, " + setting);
     }
 
+    /** Takes back {@link #addSetting}. */
+    void removeSetting(String setting) throws IOException {
+        change(", " + setting, "");
+    }
+
+    /** Names another Kafka, for the next {@link #apply}. */
+    void useKafka(String kafka) throws IOException {
+        writeShared(overlay, kafka);
+    }
+
+    /** Adds a component of k8s/ that changes a service, and applies it; it rolls the pods. */
+    void addComponent(String component, String service) throws IOException {
+        change("resources:\n", "components: [" + componentPath(component) + "]\nresources:\n");
+        applyTo(service);
+    }
+
+    private Path componentPath(String component) throws IOException {
+        return overlay.toRealPath()
+                .relativize(Repository.module("k8s").toRealPath())
+                .resolve(component);
+    }
+
     private void change(String part, String other) throws IOException {
         Path file = overlay.resolve("kustomization.yaml");
         String text = Files.readString(file);
@@ -195,68 +215,19 @@ final class Installation {
      */
     void useDevices(String devices, String component) throws IOException {
         Path file = overlay.resolve("kustomization.yaml");
-        Path path = overlay.toRealPath()
-                .relativize(Repository.module("k8s").toRealPath())
-                .resolve(component);
         String text = Files.readString(file)
                 .replaceAll("GPUFLEET_DEVICES=.*", "GPUFLEET_DEVICES=" + devices)
                 .replaceAll("GPUFLEET_DRIVER_ROOT=.*", "GPUFLEET_DEVICE_LIST_STRATEGY=envvar")
                 .replaceAll(" *- GPUFLEET_DEV_ROOT=.*\n", "")
                 .replaceAll("components: .*\n", "");
-        Files.writeString(file, component.isEmpty() ? text : "components: [" + path + "]\n" + text);
+        Files.writeString(file, component.isEmpty() ? text : "components: [" + componentPath(component) + "]\n" + text);
         Kubectl.run("apply", "-k", overlay.toString());
         Kubectl.run("-n", NODES, "rollout", "status", "daemonset/node-daemon", "--timeout=180s");
     }
 
-    /** What a replica of a service exposes. */
-    String metrics(String replica) {
-        return metrics(SERVICES, "https:%s:8080".formatted(replica));
-    }
-
-    private static String metrics(String namespace, String pod) {
-        return Kubectl.run("get", "--raw", "/api/v1/namespaces/%s/pods/%s/proxy/metrics".formatted(namespace, pod));
-    }
-
-    /** Versions that the running programs say of themselves, each once. */
-    Set<String> versions() {
-        return metrics().stream()
-                .flatMap(text -> VERSION.matcher(text).results())
-                .map(found -> found.group(1))
-                .collect(Collectors.toCollection(TreeSet::new));
-    }
-
-    /** What the running programs count of events that were lost or not applied, where it is not zero. */
-    List<String> missedEvents() {
-        List<String> counts = metrics().stream()
-                .flatMap(String::lines)
-                .filter(line -> MISSED.matcher(line).find())
-                .toList();
-        if (counts.isEmpty()) {
-            throw new AssertionError("no program counts events that it missed");
-        }
-        return counts.stream()
-                .filter(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)) != 0)
-                .toList();
-    }
-
-    /** What every running program exposes. */
-    private List<String> metrics() {
-        var texts = new ArrayList<String>();
-        // The API server's proxy takes the scheme before the name, and does not verify certificates.
-        for (var port : Map.of(SERVICES, "https:%s:8080", NODES, "%s:9400").entrySet()) {
-            for (var pod :
-                    cluster.client().pods().inNamespace(port.getKey()).list().getItems()) {
-                // The pod of the Job that makes the topics has no metrics.
-                boolean ofJob = pod.getMetadata().getOwnerReferences().stream()
-                        .anyMatch(owner -> owner.getKind().equals("Job"));
-                if (!ofJob && pod.getStatus().getPhase().equals("Running")) {
-                    texts.add(metrics(
-                            port.getKey(),
-                            port.getValue().formatted(pod.getMetadata().getName())));
-                }
-            }
-        }
-        return texts;
+    /** What its programs expose. */
+    ProgramMetrics metrics() {
+        return new ProgramMetrics(cluster);
     }
 
     /** Deletes what {@link #apply} made, but the definition of quotas, by the README's command. */
@@ -264,6 +235,17 @@ final class Installation {
         run(PageCommands.kubectl(README, "./gpufleet purge").stream()
                 .filter(command -> command.contains(MINE))
                 .toList());
+    }
+
+    /** Deletes the definition of quotas, and so every quota, by the README's command. */
+    void deleteDefinition() {
+        run(PageCommands.kubectl(README, "./gpufleet purge").stream()
+                .filter(command -> !command.contains(MINE))
+                .toList());
+    }
+
+    /** Deletes what the daemon kept on the node. */
+    void deleteState() {
         DirectoryTrees.delete(state);
     }
 

@@ -10,7 +10,9 @@ import java.time.Duration;
 
 /** The node with the real kubelet under an installation: its simulated GPUs fail, and the effect on it is awaited. */
 final class InstalledNode {
-    private static final String TAINT = "taint gpufleet.io/unhealthy";
+    static final String TAINT = "taint gpufleet.io/unhealthy";
+    /** That of the component gpu-taint. */
+    static final String GPU_TAINT = "taint nvidia.com/gpu";
 
     /** Limit for what follows from a change. */
     static final Duration EFFECT = Duration.ofSeconds(60);
@@ -51,13 +53,18 @@ final class InstalledNode {
                 .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(count));
     }
 
-    /** Returns when the node has the taint. */
+    /** Returns when the node has the taint of a fault. */
     void awaitTaint() {
-        await().atMost(EFFECT)
-                .untilAsserted(() -> assertThat(installation.appliedFields()).containsKey(TAINT));
+        awaitField(TAINT);
     }
 
-    /** Returns when the node does not have the taint. */
+    /** Returns when the node has one of {@link Installation#appliedFields()}. */
+    void awaitField(String field) {
+        await().atMost(EFFECT)
+                .untilAsserted(() -> assertThat(installation.appliedFields()).containsKey(field));
+    }
+
+    /** Returns when the node does not have the taint of a fault. */
     void awaitNoTaint() {
         await().atMost(EFFECT)
                 .untilAsserted(() -> assertThat(installation.appliedFields()).doesNotContainKey(TAINT));

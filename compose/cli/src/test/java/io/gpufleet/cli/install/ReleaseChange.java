@@ -20,8 +20,8 @@ final class ReleaseChange {
             int failing = Training.gpuThatItLeaves(cluster);
             node.fail(failing);
             installation.useRelease(TestImages.NEXT_RELEASE);
-            assertThat(installation.versions()).containsExactly(TestImages.NEXT_RELEASE);
-            assertThat(installation.missedEvents()).isEmpty();
+            assertThat(installation.metrics().versions()).containsExactly(TestImages.NEXT_RELEASE);
+            assertThat(installation.metrics().missedEvents()).isEmpty();
             node.awaitTaint();
             node.awaitGpus(7);
             // and recovers on the way back
@@ -29,9 +29,9 @@ final class ReleaseChange {
             installation.useRelease(TestImages.RELEASE);
 
             // Then
-            assertThat(installation.versions())
+            assertThat(installation.metrics().versions())
                     .containsExactly(BuildInfo.current().version());
-            assertThat(installation.missedEvents()).isEmpty();
+            assertThat(installation.metrics().missedEvents()).isEmpty();
             node.awaitNoTaint();
             node.awaitGpus(8);
             gpus.assertBack();

@@ -35,6 +35,25 @@ final class Samples {
 
     /** Runs every pod of a file, one after the other; its quotas must refuse what exceeds them. */
     static void run(RealCluster cluster, String file) {
+        createNamespace(cluster);
+        for (HasMetadata sample : objects(cluster, file)) {
+            switch (sample) {
+                case Pod pod -> run(cluster, pod);
+                case ResourceQuota quota -> assertLimits(cluster, quota);
+                default -> throw new AssertionError(file + " has a " + sample.getKind());
+            }
+        }
+        deleteNamespace();
+    }
+
+    /** Runs the pod of a file that has this name. */
+    static void run(RealCluster cluster, String file, String name) {
+        createNamespace(cluster);
+        run(cluster, pod(cluster, file, name));
+        deleteNamespace();
+    }
+
+    private static void createNamespace(RealCluster cluster) {
         cluster.client()
                 .resource(new NamespaceBuilder()
                         .withNewMetadata()
@@ -50,14 +69,18 @@ final class Samples {
                                 .withName("default")
                                 .get()
                         != null);
-        for (HasMetadata sample : objects(cluster, file)) {
-            switch (sample) {
-                case Pod pod -> run(cluster, pod);
-                case ResourceQuota quota -> assertLimits(cluster, quota);
-                default -> throw new AssertionError(file + " has a " + sample.getKind());
-            }
-        }
+    }
+
+    private static void deleteNamespace() {
         Kubectl.run("delete", "namespace", NAMESPACE, "--wait=true", "--timeout=60s");
+    }
+
+    private static Pod pod(RealCluster cluster, String file, String name) {
+        return objects(cluster, file).stream()
+                .filter(sample -> sample.getMetadata().getName().equals(name))
+                .map(Pod.class::cast)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(file + " has no pod " + name));
     }
 
     private static List<HasMetadata> objects(RealCluster cluster, String file) {
@@ -71,11 +94,7 @@ final class Samples {
 
     private static void run(RealCluster cluster, Pod pod) {
         String name = pod.getMetadata().getName();
-        for (Container container : pod.getSpec().getContainers()) {
-            container.setImage("testbed/busybox:1");
-            container.setImagePullPolicy("IfNotPresent");
-            container.setCommand(List.of("sh", "-c", PRINT_DEVICES));
-        }
+        useImageOfTheCluster(pod, PRINT_DEVICES);
         cluster.client().pods().inNamespace(NAMESPACE).resource(pod).create();
         await().atMost(TIMEOUT)
                 .untilAsserted(() ->
@@ -96,6 +115,14 @@ final class Samples {
                     .allMatch(device -> device.matches("/dev/nvidia[0-7]|(GPU|MIG)-[0-9a-f-]{36}"));
         }
         cluster.deletePod(NAMESPACE, name);
+    }
+
+    private static void useImageOfTheCluster(Pod pod, String shellCommand) {
+        for (Container container : pod.getSpec().getContainers()) {
+            container.setImage("testbed/busybox:1");
+            container.setImagePullPolicy("IfNotPresent");
+            container.setCommand(List.of("sh", "-c", shellCommand));
+        }
     }
 
     private static void assertLimits(RealCluster cluster, ResourceQuota quota) {

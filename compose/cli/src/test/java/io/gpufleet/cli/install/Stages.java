@@ -38,8 +38,7 @@ final class Stages {
         failAndAwaitCondition(3);
         // And the labels are known, as the active replica says
         await().atMost(InstalledNode.EFFECT)
-                .untilAsserted(() -> assertThat(installation.metrics("inventory-service-0")
-                                + installation.metrics("inventory-service-1"))
+                .untilAsserted(() -> assertThat(installation.metrics().ofService("inventory-service"))
                         .contains("gpufleet_label_differences 1"));
         assertThat(installation.appliedFields().keySet())
                 .filteredOn(field -> !field.equals(CONDITION))

@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 /** A pod that holds four of eight GPUs while other things happen. */
 final class Training {
     private static final String NAMESPACE = "default";
-    private static final String NAME = "gpufleet-it-training";
+    static final String NAME = "gpufleet-it-training";
 
     private Training() {}
 
@@ -30,10 +30,19 @@ final class Training {
 
     /** Index of a GPU that it does not hold. */
     static int gpuThatItLeaves(RealCluster cluster) {
-        List<String> held = cluster.podLog(NAMESPACE, NAME).lines().toList();
-        assertThat(held).hasSize(4);
+        return gpu(cluster, false);
+    }
+
+    /** Index of a GPU that it holds. */
+    static int gpuThatItHolds(RealCluster cluster) {
+        return gpu(cluster, true);
+    }
+
+    private static int gpu(RealCluster cluster, boolean held) {
+        List<String> devices = cluster.podLog(NAMESPACE, NAME).lines().toList();
+        assertThat(devices).hasSize(4);
         return IntStream.range(0, 8)
-                .filter(index -> !held.contains("/dev/nvidia" + index))
+                .filter(index -> devices.contains("/dev/nvidia" + index) == held)
                 .findFirst()
                 .orElseThrow();
     }

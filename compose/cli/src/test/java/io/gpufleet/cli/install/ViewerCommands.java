@@ -29,9 +29,13 @@ final class ViewerCommands {
         this.page = page;
     }
 
-    /** Runs them in a directory; what they make in the cluster is deleted again. */
-    static void run(Path directory, String node) throws IOException, InterruptedException {
-        of(directory).run(node);
+    /**
+     * Runs them in a directory; what they make in the cluster is deleted again.
+     *
+     * @param pod a pod of the namespace default that has a GPU of the node that failed
+     */
+    static void run(Path directory, String node, String pod) throws IOException, InterruptedException {
+        of(directory).run(node, pod);
     }
 
     /** What the Job of the topics says, until it is deleted two minutes after its end. */
@@ -45,7 +49,7 @@ final class ViewerCommands {
         return new ViewerCommands(directory, page);
     }
 
-    private void run(String node) throws IOException, InterruptedException {
+    private void run(String node, String pod) throws IOException, InterruptedException {
         try {
             shell(command("kubectl create clusterrolebinding gpu-viewers [^ ]+ [^ ]+"));
             shell(command("kubectl -n gpufleet-system create serviceaccount viewer"));
@@ -53,15 +57,16 @@ final class ViewerCommands {
             String token = shell(command("TOKEN=\\$\\(kubectl [^)]*\\)") + "; echo $TOKEN")
                     .strip();
             shell(command("kubectl -n gpufleet-system get configmap gpufleet-ca -o jsonpath=[^ ]+ > ca\\.crt"));
-            assertViewerSeesWhy(node, token);
+            assertViewerSeesWhy(node, token, "default/" + pod);
         } finally {
             Kubectl.run("delete", "clusterrolebinding", "gpu-viewers", "viewer", "--ignore-not-found");
+            Kubectl.run("-n", "default", "delete", "rolebinding", "viewer", "--ignore-not-found");
             Kubectl.run("-n", Installation.SERVICES, "delete", "serviceaccount", "viewer", "--ignore-not-found");
         }
     }
 
     /** The page's port may be in use here: another one of this machine leads to it. */
-    private void assertViewerSeesWhy(String node, String token) throws IOException, InterruptedException {
+    private void assertViewerSeesWhy(String node, String token, String pod) throws IOException, InterruptedException {
         int port = FreePort.next();
         String forward = command("kubectl -n gpufleet-system port-forward svc/health-service 8080")
                 .replace("8080", port + ":8080");
@@ -76,12 +81,15 @@ final class ViewerCommands {
                 .redirectOutput(directory.resolve("port-forward.log").toFile())
                 .start();
         try {
-            await().atMost(EFFECT).ignoreExceptions().untilAsserted(() -> {
-                CommandOutput output = CommandProcess.run(Map.of("GPUFLEET_TOKEN", token), arguments);
-                assertThat(output.status()).as(output.text()).isZero();
-                // With the rule by which a GPU failed in the first stages
-                assertThat(output.text()).contains(node, "rule        nvidia/xid-79");
-            });
+            awaitWhy(
+                    arguments,
+                    token,
+                    node,
+                    "rule        nvidia/xid-79",
+                    "pods        1 in namespaces that you may not");
+            shell(command("kubectl -n TEAM create rolebinding [^ ]+ [^ ]+ [^ `]+")
+                    .replace("TEAM", "default"));
+            awaitWhy(arguments, token, "open incident", "pods        " + pod);
             CommandOutput without = CommandProcess.run(Map.of(), arguments);
             assertThat(without.status()).isNotZero();
             assertThat(without.text()).contains("401");
@@ -90,6 +98,14 @@ final class ViewerCommands {
             forwarding.destroy();
             forwarding.waitFor();
         }
+    }
+
+    private static void awaitWhy(List<String> arguments, String token, String... words) {
+        await().atMost(EFFECT).ignoreExceptions().untilAsserted(() -> {
+            CommandOutput output = CommandProcess.run(Map.of("GPUFLEET_TOKEN", token), arguments);
+            assertThat(output.status()).as(output.text()).isZero();
+            assertThat(output.text()).contains(words);
+        });
     }
 
     /** The command of the page. */
