@@ -3,7 +3,7 @@ package io.gpufleet.nodedaemon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.gpufleet.nodedaemon.deviceplugin.FakeForeignPlugin;
+import io.gpufleet.testbed.testkit.FakeForeignPlugin;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -8,6 +8,7 @@ import io.gpufleet.nodedaemon.model.registration.RegistrationSettings.Registrati
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings.RegistrationTransport;
 import io.gpufleet.nodedaemon.model.settings.TestSettings;
 import io.gpufleet.testbed.fakekubelet.AdvertisedResource;
+import io.gpufleet.testbed.testkit.FakeForeignPlugin;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;

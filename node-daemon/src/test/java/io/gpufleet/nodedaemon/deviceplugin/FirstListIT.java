@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings.RegistrationMode;
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings.RegistrationTransport;
+import io.gpufleet.testbed.testkit.FakeForeignPlugin;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.gpufleet.nodedaemon.model.registration.RegistrationSettings;
 import io.gpufleet.testbed.fakekubelet.RegisterBehaviour;
+import io.gpufleet.testbed.testkit.FakeForeignPlugin;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.ServerSocketChannel;
