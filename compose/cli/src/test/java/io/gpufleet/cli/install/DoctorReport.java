@@ -34,6 +34,12 @@ final class DoctorReport {
                         assertThat(line).contains("-> set GPUFLEET_DEVICE_LIST_STRATEGY=cdi-cri where it is not"));
     }
 
+    /** A warning about a subject has these words. */
+    static void assertPointsOut(String subject, String words) throws IOException, InterruptedException {
+        assertThat(lines())
+                .anySatisfy(line -> assertThat(line).startsWith("WARN").contains(subject, words));
+    }
+
     private static List<String> lines(String... more) throws IOException, InterruptedException {
         var arguments = new ArrayList<>(List.of(
                 "doctor", "--cluster", "--kubeconfig", RealCluster.kubeconfig().toString()));

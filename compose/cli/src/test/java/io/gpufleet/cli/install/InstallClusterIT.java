@@ -46,6 +46,7 @@ class InstallClusterIT {
     private static InstalledNode node;
     private static HostFiles hostFiles;
     private static NamedObjects objects;
+    private static WebhookHistory webhooks;
 
     @BeforeAll
     static void install() throws Exception {
@@ -53,11 +54,13 @@ class InstallClusterIT {
         hostFiles = HostFiles.now();
         objects = NamedObjects.now(cluster.client());
         TestImages.load(directory);
+        TestImages.loadInstaller(directory);
         broker = BrokerProcess.startOn(directory.resolve("kafka"), Installation.nodeAddress(cluster));
         // A run that was ended may have left some.
         DirectoryTrees.delete(FAULTS);
         installation = Installation.write(cluster, directory, broker.remoteBootstrap(), FAULTS);
         node = new InstalledNode(cluster, installation, new SimulatedFaults(FAULTS));
+        webhooks = new WebhookHistory(cluster.client());
         installation.apply();
     }
 
@@ -68,6 +71,9 @@ class InstallClusterIT {
             installation.deleteState();
             Kubectl.run("delete", "namespace", TEAM, "--ignore-not-found", "--wait=false");
             Kubectl.run("delete", "crd", "gpuquotas.gpufleet.io", "--ignore-not-found");
+        }
+        if (webhooks != null) {
+            webhooks.close();
         }
         if (broker != null) {
             broker.close();
@@ -142,8 +148,11 @@ class InstallClusterIT {
                         .containsEntry("open.quota.gpufleet.io", "Ignore")
                         .containsEntry("claims-enforced.quota.gpufleet.io", "Fail")
                         .containsEntry("claims-open.quota.gpufleet.io", "Ignore"));
+        assertThat(webhooks.versions().getFirst().values()).hasSize(5).containsOnly("Ignore");
 
         QuotaStages.pass(directory, TEAM);
+        // Of which Kubernetes counts nothing
+        Kubectl.run("-n", TEAM, "create", "quota", "limits", "--hard=limits.nvidia.com/gpu=1");
 
         RefusedOwners.assertEventsSay(
                 cluster,
@@ -198,6 +207,7 @@ class InstallClusterIT {
 
         DoctorReport.assertStrategyFits("--bundle", bundle.toString());
 
+        DoctorReport.assertPointsOut("ResourceQuota " + TEAM + "/limits", "limits.nvidia.com/gpu limits nothing");
         Bundle.assertHelpfulAndWithoutSecrets(bundle, cluster.client());
         // The doctor and the probe of a node run beside its daemon, within the memory of the container
         for (String report : List.of("doctor", "probe")) {
@@ -237,18 +247,30 @@ class InstallClusterIT {
 
     @Test
     @Order(13)
+    void stateOfTheDriverInstallerIsALabelUntilItIsDeleted() throws Exception {
+        InstallerOnTheNode.reportsItsState(cluster, installation, node);
+    }
+
+    @Test
+    @Order(14)
+    void deletedNodeComesBackWithLabelsTaintAndPods() throws Exception {
+        DeletedNode.comesBack(cluster, installation, node);
+    }
+
+    @Test
+    @Order(15)
     void migDevicesAreOfferedAsTheComponentSays() throws Exception {
         MigDevices.offer(cluster, installation, node);
     }
 
     @Test
-    @Order(14)
+    @Order(16)
     void taintOfTheComponentKeepsPodsAwayThatDoNotTolerateIt() throws Exception {
         GpuTaint.keepsOtherPodsAway(cluster, installation, node);
     }
 
     @Test
-    @Order(15)
+    @Order(17)
     void servicesStartBesideUnhealthyGpuAndLiftTheTaint() throws Exception {
         node.failAndAwaitFields();
         node.awaitGpus(7);
@@ -272,13 +294,13 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(16)
+    @Order(18)
     void purgeRemovesEveryAppliedFieldAndIsRepeatable() throws Exception {
         Removal.purge(installation, node, TEAM);
     }
 
     @Test
-    @Order(17)
+    @Order(19)
     void deleteLeavesNoWebhookAndTheQuotas() throws Exception {
         // Given that the services, which the purge stopped, are there again
         installation.apply();
@@ -289,13 +311,13 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(18)
+    @Order(20)
     void newInstallationWithAnEmptyKafkaTakesOverTheTaintedNode() throws Exception {
         NewKafka.takesOverTaintedNode(cluster, installation, node, SERVICE_NAMES, directory.resolve("new-kafka"));
     }
 
     @Test
-    @Order(19)
+    @Order(21)
     void purgeAfterTheDeleteRemovesTheRest() throws IOException {
         Removal.purgeAfterTheDelete(cluster, installation, objects, TEAM);
         hostFiles.assertNamedBy(Repository.module("k8s/README.md"));

@@ -209,20 +209,9 @@ final class Installation {
         Kubectl.run("-n", namespace, "rollout", "status", part, "--timeout=180s");
     }
 
-    /**
-     * Replaces the daemons by ones with these simulated devices, and with a component of k8s/, or with none; the names of the
-     * devices are in variables, since nodes of MIG devices are on no host here.
-     */
-    void useDevices(String devices, String component) throws IOException {
-        Path file = overlay.resolve("kustomization.yaml");
-        String text = Files.readString(file)
-                .replaceAll("GPUFLEET_DEVICES=.*", "GPUFLEET_DEVICES=" + devices)
-                .replaceAll("GPUFLEET_DRIVER_ROOT=.*", "GPUFLEET_DEVICE_LIST_STRATEGY=envvar")
-                .replaceAll(" *- GPUFLEET_DEV_ROOT=.*\n", "")
-                .replaceAll("components: .*\n", "");
-        Files.writeString(file, component.isEmpty() ? text : "components: [" + componentPath(component) + "]\n" + text);
-        Kubectl.run("apply", "-k", overlay.toString());
-        Kubectl.run("-n", NODES, "rollout", "status", "daemonset/node-daemon", "--timeout=180s");
+    /** The daemon of the node. */
+    InstalledDaemon daemon() {
+        return new InstalledDaemon(overlay);
     }
 
     /** What its programs expose. */

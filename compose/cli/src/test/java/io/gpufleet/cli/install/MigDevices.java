@@ -14,7 +14,7 @@ final class MigDevices {
 
     /** Offers them by both strategies, runs pods with them, and returns to GPUs that are not split. */
     static void offer(RealCluster cluster, Installation installation, InstalledNode node) throws Exception {
-        installation.useDevices(DEVICES, "components/mig/mixed");
+        installation.daemon().use(DEVICES, "components/mig/mixed");
         await().atMost(InstalledNode.EFFECT)
                 .untilAsserted(() -> assertThat(cluster.allocatable("nvidia.com/mig-1g.10gb"))
                         .isEqualTo(56));
@@ -22,7 +22,7 @@ final class MigDevices {
         Samples.run(cluster, "mig.yaml");
         node.awaitLabel("nvidia.com/mig.strategy", "mixed");
 
-        installation.useDevices(DEVICES, "components/mig/single");
+        installation.daemon().use(DEVICES, "components/mig/single");
         node.awaitGpus(56);
         cluster.runPod("default", POD, 14, "echo devices=$NVIDIA_VISIBLE_DEVICES");
         await().atMost(InstalledNode.EFFECT)
@@ -31,7 +31,7 @@ final class MigDevices {
         cluster.deletePod("default", POD);
         node.awaitLabel("nvidia.com/gpu.product", "NVIDIA-H100-80GB-HBM3-MIG-1g.10gb");
 
-        installation.useDevices("simulated:8xH100", "");
+        installation.daemon().use("simulated:8xH100", "");
         node.awaitGpus(8);
     }
 }

@@ -52,6 +52,20 @@ final class TestImages {
         }
     }
 
+    /** An image under the name that the driver installer wants, with busybox for the tools of its script. */
+    static void loadInstaller(Path directory) throws IOException, InterruptedException {
+        Path root = directory.resolve("installer");
+        execute(directory, "bash", "-ec", """
+                mkdir -p $0/bin $0/host $0/run/gpufleet $0/etc/driver-installer $0/etc/driver
+                cp /bin/busybox $0/bin/
+                for tool in $(busybox --list | grep -vx busybox); do ln -s busybox $0/bin/$tool; done
+                """, root.toString());
+        Path archive = directory.resolve("installer.tar");
+        RealCluster.tool("image", archive.toString(), "docker.io/library/ubuntu:24.04", root.toString(), "/bin/sh");
+        RealCluster.tool("load", archive.toString());
+        Files.delete(archive);
+    }
+
     private static void load(Path archive, Path root, Map.Entry<String, String> image, String release)
             throws IOException {
         RealCluster.tool(

@@ -1,0 +1,44 @@
+package io.gpufleet.cli.install;
+
+import io.gpufleet.testbed.testkit.Repository;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * The daemon of an installation, with other devices, and components beside it.
+ *
+ * @param overlay directory of the installation
+ */
+record InstalledDaemon(Path overlay) {
+    /**
+     * Replaces the daemons by ones with these simulated devices, and with a component of k8s/, or with none; the names of the
+     * devices are in variables, since nodes of MIG devices are on no host here.
+     */
+    void use(String devices, String component) throws IOException {
+        String text = Files.readString(file())
+                .replaceAll("GPUFLEET_DEVICES=.*", "GPUFLEET_DEVICES=" + devices)
+                .replaceAll("GPUFLEET_DRIVER_ROOT=.*", "GPUFLEET_DEVICE_LIST_STRATEGY=envvar")
+                .replaceAll(" *- GPUFLEET_DEV_ROOT=.*\n", "");
+        apply(text, component);
+    }
+
+    /** Applies the overlay with a component of k8s/, or with none. */
+    void add(String component) throws IOException {
+        apply(Files.readString(file()), component);
+    }
+
+    private void apply(String text, String component) throws IOException {
+        Path path = overlay.toRealPath()
+                .relativize(Repository.module("k8s").toRealPath())
+                .resolve(component);
+        String without = text.replaceAll("components: .*\n", "");
+        Files.writeString(file(), component.isEmpty() ? without : "components: [" + path + "]\n" + without);
+        Kubectl.run("apply", "-k", overlay.toString());
+        Kubectl.run("-n", Installation.NODES, "rollout", "status", "daemonset/node-daemon", "--timeout=180s");
+    }
+
+    private Path file() {
+        return overlay.resolve("kustomization.yaml");
+    }
+}
