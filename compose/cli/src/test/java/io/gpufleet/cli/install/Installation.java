@@ -36,7 +36,7 @@ final class Installation {
     private final Path overlay;
     private final Path state;
 
-    private Installation(RealCluster cluster, Path overlay, Path state) {
+    Installation(RealCluster cluster, Path overlay, Path state) {
         this.cluster = cluster;
         this.overlay = overlay;
         this.state = state;
@@ -101,7 +101,7 @@ final class Installation {
     }
 
     /** A directory of the node for the daemon: a run that was killed leaves faults in the state that it kept. */
-    private static Path emptyState() throws IOException {
+    static Path emptyState() throws IOException {
         return Files.createTempDirectory(Files.createDirectories(Path.of("/run/gpufleet")), "it-state");
     }
 

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 
 /** Commands of the pages as tests run them, so that no page has others. */
 final class PageCommands {
-    private static final Pattern BLOCK = Pattern.compile("(?s)\n```\n(.*?)\n```\n");
+    private static final Pattern BLOCK = Pattern.compile("(?s)\n```[a-z]*\n(.*?)\n```(?=\n)");
     private static final Pattern COMMENT = Pattern.compile("\\s+#.*");
     private static final String KUBECTL = "kubectl ";
 
@@ -18,6 +18,16 @@ final class PageCommands {
 
     /** Arguments of each {@code kubectl} in the one block of a page that has a line which begins so. */
     static List<List<String>> kubectl(String page, String line) {
+        return block(page, line)
+                .lines()
+                .filter(each -> each.startsWith(KUBECTL))
+                .map(each -> COMMENT.matcher(each.substring(KUBECTL.length())).replaceFirst(""))
+                .map(each -> List.of(each.replace("'", "").split(" +")))
+                .toList();
+    }
+
+    /** The one block of a page that has a line which begins so. */
+    static String block(String page, String line) {
         List<String> blocks = BLOCK.matcher(text(page))
                 .results()
                 .map((MatchResult found) -> found.group(1))
@@ -26,15 +36,10 @@ final class PageCommands {
         if (blocks.size() != 1) {
             throw new AssertionError(page + " has " + blocks.size() + " blocks with the line: " + line);
         }
-        return blocks.getFirst()
-                .lines()
-                .filter(each -> each.startsWith(KUBECTL))
-                .map(each -> COMMENT.matcher(each.substring(KUBECTL.length())).replaceFirst(""))
-                .map(each -> List.of(each.replace("'", "").split(" +")))
-                .toList();
+        return blocks.getFirst();
     }
 
-    private static String text(String page) {
+    static String text(String page) {
         try {
             return Files.readString(Repository.module(page));
         } catch (IOException unreadable) {

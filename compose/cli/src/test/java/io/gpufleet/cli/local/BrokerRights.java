@@ -30,7 +30,9 @@ import org.apache.kafka.common.resource.ResourceType;
 
 /** The table of rights in TOPICS.md: read, granted on a broker, and compared with what the broker was asked for. */
 public record BrokerRights(List<Right> rights) {
-    private static final String PASSWORD = "of-a-test";
+    /** Of every user. */
+    public static final String PASSWORD = "of-a-test";
+
     private static final Pattern ROW = Pattern.compile(
             "\\| ([a-z-]+) \\| (topic|topic prefix|group|transactional id) \\| (.*) \\| ([A-Z_ ]+) \\|");
     /** A decision in the log of the broker's authorizer. */
@@ -73,7 +75,7 @@ public record BrokerRights(List<Right> rights) {
     }
 
     /** Makes a user for each principal, with these rights. */
-    void grant(BrokerProcess broker) throws Exception {
+    public void grant(BrokerProcess broker) throws Exception {
         ScramUsers.add(
                 broker,
                 PASSWORD,
@@ -123,7 +125,7 @@ public record BrokerRights(List<Right> rights) {
     }
 
     /** Rights to one name that no program has made use of so far. */
-    Set<String> unused(BrokerProcess broker) throws IOException {
+    public Set<String> unused(BrokerProcess broker) throws IOException {
         Set<String> used = decisions(broker, 0, "Allowed");
         Set<String> unused = new TreeSet<>();
         rights.stream()
@@ -135,7 +137,7 @@ public record BrokerRights(List<Right> rights) {
     }
 
     /** What the programs asked for and were refused. */
-    Set<String> denied(BrokerProcess broker) throws IOException {
+    public Set<String> denied(BrokerProcess broker) throws IOException {
         return decisions(broker, 0, "Denied");
     }
 

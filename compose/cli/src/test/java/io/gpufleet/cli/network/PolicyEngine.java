@@ -7,12 +7,15 @@ import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** kube-router as a process on the machine of the test's cluster: it enforces network policies there and does nothing else. */
-final class PolicyEngine implements AutoCloseable {
+public final class PolicyEngine implements AutoCloseable {
     private static final Path REMOVE =
             Repository.module("compose/cli").resolve("src/test/resources/remove-policy-engine.sh");
+
+    private static final List<String> TOOLS = List.of("kube-router", "ipset", "iptables");
 
     private final Process router;
 
@@ -20,11 +23,14 @@ final class PolicyEngine implements AutoCloseable {
         this.router = router;
     }
 
+    /** True where this machine has it. */
+    public static boolean isHere() {
+        return TOOLS.stream().allMatch(Manifests::isOnPath);
+    }
+
     /** Starts it for the node; the test is left out where this machine does not have it. */
-    static PolicyEngine start(String node, Path log) throws IOException {
-        for (String tool : new String[] {"kube-router", "ipset", "iptables"}) {
-            assumeTrue(Manifests.isOnPath(tool), "no " + tool + " here, by which network policies take effect");
-        }
+    public static PolicyEngine start(String node, Path log) throws IOException {
+        assumeTrue(isHere(), "no " + String.join(" or ", TOOLS) + " here, by which network policies take effect");
         return new PolicyEngine(new ProcessBuilder(
                         "kube-router",
                         "--kubeconfig=" + RealCluster.kubeconfig(),

@@ -3,6 +3,7 @@ package io.gpufleet.testbed.kafka;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 
 /** Listeners beside the plain port: none, TLS with SCRAM and ACLs, tokens and certificates, a proxy, or another address. */
@@ -116,21 +117,34 @@ sealed interface AdditionalListener {
      * TLS and SCRAM-SHA-512 on a second port, where only what ACLs allow is allowed; whoever comes by the plain port is
      * the administrator. Each decision of the authorizer is a line of {@code broker.out}.
      *
+     * @param host the address
      * @param port the second port
+     * @param identity what the certificate is for, as keytool takes it
      * @param keyStore the broker's key, PKCS 12
      */
-    record TlsAndScram(int port, Path keyStore) implements AdditionalListener {
+    record TlsAndScram(String host, int port, String identity, Path keyStore) implements AdditionalListener {
+        private static final String LOOPBACK = "IP:127.0.0.1";
+
         /** Makes a key for 127.0.0.1 and a trust store with its certificate, both in a directory. */
         static TlsAndScram create(Path dir, int port) throws IOException {
+            return create(dir, "127.0.0.1", port, LOOPBACK);
+        }
+
+        /** Makes a key for an address and a name of it, and a trust store with its certificate, both in a directory. */
+        static TlsAndScram create(Path dir, String host, int port, String identity) throws IOException {
             Path keyStore = dir.resolve("broker.p12");
             if (!Files.exists(keyStore)) {
-                newKey(keyStore, dir.resolve("trust.p12"));
+                newKey(keyStore, dir.resolve("trust.p12"), identity);
             }
-            return new TlsAndScram(port, keyStore);
+            return new TlsAndScram(host, port, identity, keyStore);
         }
 
         /** Makes a self-signed key for 127.0.0.1 in one store, and its certificate in another. */
         static void newKey(Path keyStore, Path trustStore) throws IOException {
+            newKey(keyStore, trustStore, LOOPBACK);
+        }
+
+        private static void newKey(Path keyStore, Path trustStore, String identity) throws IOException {
             Path certificate = Files.createTempFile(keyStore.getParent(), "broker", ".crt");
             keytool(
                     keyStore,
@@ -142,14 +156,23 @@ sealed interface AdditionalListener {
                     "-groupname",
                     "secp256r1",
                     "-dname",
-                    "CN=127.0.0.1",
+                    "CN=broker",
                     "-ext",
-                    "SAN=IP:127.0.0.1",
+                    "SAN=" + identity,
                     "-validity",
                     "30");
             keytool(keyStore, "-exportcert", "-alias", "broker", "-file", certificate.toString());
             keytool(trustStore, "-importcert", "-noprompt", "-alias", "broker", "-file", certificate.toString());
             Files.delete(certificate);
+        }
+
+        /** Makes a new key, and a new trust store beside it. */
+        void replaceKey() throws IOException {
+            Path newKey = keyStore.resolveSibling("new-broker.p12");
+            Path newTrust = keyStore.resolveSibling("new-trust.p12");
+            newKey(newKey, newTrust, identity);
+            Files.move(newKey, keyStore, StandardCopyOption.REPLACE_EXISTING);
+            Files.move(newTrust, keyStore.resolveSibling("trust.p12"), StandardCopyOption.REPLACE_EXISTING);
         }
 
         private static void keytool(Path store, String... arguments) throws IOException {
@@ -180,7 +203,7 @@ sealed interface AdditionalListener {
 
         @Override
         public String listeners(int plainPort) {
-            return "PLAINTEXT://127.0.0.1:" + plainPort + ",CLIENTS://127.0.0.1:" + port;
+            return "PLAINTEXT://127.0.0.1:" + plainPort + ",CLIENTS://" + host + ":" + port;
         }
 
         @Override

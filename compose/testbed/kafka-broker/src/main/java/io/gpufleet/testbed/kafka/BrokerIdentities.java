@@ -104,11 +104,11 @@ public final class BrokerIdentities {
         Files.delete(key);
     }
 
-    private static KeyStore open(Path store) throws IOException, GeneralSecurityException {
+    static KeyStore open(Path store) throws IOException, GeneralSecurityException {
         return KeyStore.getInstance(store.toFile(), AdditionalListener.STORE_PASSWORD.toCharArray());
     }
 
-    private static String certificate(KeyStore store) throws GeneralSecurityException {
+    static String certificate(KeyStore store) throws GeneralSecurityException {
         return pem("CERTIFICATE", store.getCertificate("broker").getEncoded());
     }
 

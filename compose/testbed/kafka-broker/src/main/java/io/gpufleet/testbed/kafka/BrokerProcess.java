@@ -9,7 +9,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,6 +62,16 @@ public final class BrokerProcess implements AutoCloseable {
      */
     public static BrokerProcess startSecured(Path dir) {
         return startOnFreePort(dir, absolute -> AdditionalListener.TlsAndScram.create(absolute, FreePort.next()));
+    }
+
+    /**
+     * Starts like {@link #startSecured}, with the secured port on another address of this machine; its certificate,
+     * {@link #certificate()}, is for that address and a name of it.
+     */
+    public static BrokerProcess startSecuredOn(Path dir, String host, int port, String name) {
+        return startOnFreePort(
+                dir,
+                absolute -> AdditionalListener.TlsAndScram.create(absolute, host, port, "IP:" + host + ",DNS:" + name));
     }
 
     /** Starts with a port for clients with tokens and one for clients with certificates, see {@link #identities()}. */
@@ -182,14 +192,24 @@ public final class BrokerProcess implements AutoCloseable {
 
     /** Value for {@code bootstrap.servers} of clients that authenticate; only for {@link #startSecured}. */
     public String securedBootstrap() {
-        return switch (properties.listener()) {
-            case AdditionalListener.TlsAndScram secured -> "127.0.0.1:" + secured.port();
-            case AdditionalListener.Open _,
-                    AdditionalListener.BehindProxy _,
-                    AdditionalListener.OnAddress _,
-                    AdditionalListener.TokensAndCertificates _ ->
-                throw new IllegalStateException("this broker has no secured listener");
-        };
+        return secured().host() + ":" + secured().port();
+    }
+
+    private AdditionalListener.TlsAndScram secured() {
+        if (properties.listener() instanceof AdditionalListener.TlsAndScram secured) {
+            return secured;
+        }
+        throw new IllegalStateException("this broker has no secured listener");
+    }
+
+    /** PEM of the certificate by which clients trust the secured listener. */
+    public String certificate() {
+        try {
+            return BrokerIdentities.certificate(
+                    BrokerIdentities.open(properties.dir().resolve("trust.p12")));
+        } catch (IOException | GeneralSecurityException unusable) {
+            throw new IllegalStateException("the trust store of the broker cannot be read", unusable);
+        }
     }
 
     /** The ports for clients with an identity; only for {@link #startWithIdentities}. */
@@ -233,13 +253,13 @@ public final class BrokerProcess implements AutoCloseable {
             """.formatted(user, password, properties.dir().resolve("trust.p12"), AdditionalListener.STORE_PASSWORD);
     }
 
-    /** Makes a new key of the broker and a trust store with its certificate; the broker takes it at its next start. */
+    /**
+     * Makes a new key of the broker and a trust store with its certificate; the broker takes it at its next start. Only for
+     * {@link #startSecured}.
+     */
     public void replaceKey() {
-        Path dir = properties.dir();
         try {
-            AdditionalListener.TlsAndScram.newKey(dir.resolve("new-broker.p12"), dir.resolve("new-trust.p12"));
-            Files.move(dir.resolve("new-broker.p12"), dir.resolve("broker.p12"), StandardCopyOption.REPLACE_EXISTING);
-            Files.move(dir.resolve("new-trust.p12"), dir.resolve("trust.p12"), StandardCopyOption.REPLACE_EXISTING);
+            secured().replaceKey();
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }
