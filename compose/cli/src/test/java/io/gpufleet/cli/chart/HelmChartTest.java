@@ -97,6 +97,16 @@ class HelmChartTest {
     }
 
     @Test
+    void daemonsRunOnTheNodesOfTheValues() {
+        Map<String, ObjectNode> objects = Manifests.helm("--set-string", "nodeSelector.example\\.com/gpu=true");
+
+        assertThat(object(objects, "DaemonSet gpufleet-node/node-daemon")
+                        .at("/spec/template/spec/nodeSelector")
+                        .toString())
+                .isEqualTo("{\"example.com/gpu\":\"true\",\"kubernetes.io/os\":\"linux\"}");
+    }
+
+    @Test
     void webhookIsReachedFromTheAddressesOfTheValues() {
         Map<String, ObjectNode> objects = Manifests.helm(
                 "--set", "components.network-policies=true",

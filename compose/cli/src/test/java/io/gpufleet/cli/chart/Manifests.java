@@ -43,7 +43,16 @@ public final class Manifests {
         Files.writeString(
                 overlay.resolve("kustomization.yaml"),
                 "resources: [%s]%ncomponents: %s%n".formatted(overlay.relativize(k8s.resolve("base")), paths));
-        return byName(parse(run("kubectl", "kustomize", overlay.toString()).text()));
+        return kustomized(overlay);
+    }
+
+    /** The objects of a kustomization; fails where kustomize does. */
+    static Map<String, ObjectNode> kustomized(Path kustomization) {
+        CommandOutput output = run("kubectl", "kustomize", kustomization.toString());
+        if (output.status() != 0) {
+            throw new AssertionError(output.text());
+        }
+        return byName(parse(output.text()));
     }
 
     /** The chart with further arguments such as {@code --set}; fails where Helm does. */

@@ -8,6 +8,7 @@ import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.Repository;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -31,6 +32,10 @@ class HelmReleaseClusterIT {
 
     @Test
     void releaseIsInstalledUpgradedRolledBackAndLeavesNothing() {
+        // Given that the definition of quotas is there: the chart brings it and leaves it
+        Kubectl.run("apply", "-k", Repository.module("k8s/base/crds").toString());
+        List<String> before = ours();
+
         // When
         helm("install", RELEASE, CHART, VALUES);
 
@@ -39,6 +44,9 @@ class HelmReleaseClusterIT {
                 .containsExactlyInAnyOrder("inventory-service", "health-service", "allocation-service");
         assertThat(names("daemonsets", Installation.NODES)).containsExactly("node-daemon");
         assertThat(mode()).isEqualTo("observe");
+        assertThat(ours())
+                .contains("validatingwebhookconfiguration.admissionregistration.k8s.io/gpufleet-quota")
+                .hasSizeGreaterThan(before.size());
 
         // When, with objects such as the Job of the topics that no server lets change
         helm("upgrade", RELEASE, CHART, "--reuse-values", "--set", "settings.health-service.GPUFLEET_MODE=enforce");
@@ -57,25 +65,20 @@ class HelmReleaseClusterIT {
         helm("uninstall", RELEASE, "--wait");
 
         // Then
-        List<String> kinds = List.of(
-                "namespaces",
-                "clusterroles",
-                "clusterrolebindings",
-                "priorityclasses",
-                "validatingadmissionpolicies",
-                "validatingadmissionpolicybindings",
-                "validatingwebhookconfigurations");
-        assertThat(kinds)
-                .allSatisfy(kind -> assertThat(Kubectl.run("get", kind, "-o", "name"))
-                        .as(kind)
-                        .doesNotContain(
-                                Installation.SERVICES,
-                                Installation.NODES,
-                                "node-daemon",
-                                "gpufleet-health-service",
-                                "gpufleet-viewer",
-                                "gpufleet-namespace-fields"));
-        assertThat(Kubectl.run("get", "crd", "-o", "name")).contains("gpuquotas.gpufleet.io");
+        // The definition of quotas stays: with it each quota would go
+        assertThat(ours()).containsExactlyElementsOf(before);
+    }
+
+    /** Every object without a namespace whose name is one of ours, as type/name. */
+    private static List<String> ours() {
+        String types = Kubectl.run("api-resources", "--namespaced=false", "--verbs=list", "-o", "name")
+                .lines()
+                .collect(Collectors.joining(","));
+        return Kubectl.run("get", types, "-o", "name", "--ignore-not-found")
+                .lines()
+                .filter(name -> name.contains("gpufleet"))
+                .sorted()
+                .toList();
     }
 
     private static String mode() {

@@ -3,6 +3,7 @@ package io.gpufleet.cli.install;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.cli.chart.Combinations;
 import io.gpufleet.cli.chart.Manifests;
 import io.gpufleet.cli.cluster.ClusterDoctor;
 import io.gpufleet.cli.cluster.Finding;
@@ -86,6 +87,14 @@ class ManifestsClusterIT {
     @MethodSource("overlays")
     void overlayIsAccepted(Path overlay) {
         assertAccepted(Kubectl.tryRun("apply", "--dry-run=server", "-k", overlay.toString()));
+    }
+
+    @Test
+    void combinationsAreAccepted() throws IOException {
+        Combinations.write(Files.createTempDirectory(directory, "combinations"))
+                .values()
+                .forEach(overlay ->
+                        assertAccepted(Kubectl.tryRun("apply", "--dry-run=server", "-k", overlay.toString())));
     }
 
     @ParameterizedTest

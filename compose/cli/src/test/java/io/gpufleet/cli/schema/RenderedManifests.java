@@ -1,5 +1,6 @@
 package io.gpufleet.cli.schema;
 
+import io.gpufleet.cli.chart.Combinations;
 import io.gpufleet.cli.chart.Manifests;
 import io.gpufleet.testbed.testkit.CommandOutput;
 import io.gpufleet.testbed.testkit.Repository;
@@ -21,7 +22,7 @@ final class RenderedManifests {
         this.directory = directory;
     }
 
-    /** Overlays, components and platforms on the base, definitions, samples, Jobs of remediation, the chart. */
+    /** Overlays, components and platforms on the base, combinations of them, definitions, samples, Jobs of remediation, the chart. */
     static List<Path> render(Path directory) throws IOException {
         var rendered = new RenderedManifests(directory.toRealPath());
         rendered.kustomize("base/crds", K8S.resolve("base/crds"));
@@ -34,6 +35,10 @@ final class RenderedManifests {
             for (Path component : kustomizations(kind)) {
                 rendered.kustomize(name(component), rendered.overlayOf(component));
             }
+        }
+        for (var combination : Combinations.write(Files.createDirectory(directory.resolve("combinations")))
+                .entrySet()) {
+            rendered.kustomize(combination.getKey(), combination.getValue());
         }
         for (Path file : Stream.concat(
                         below("samples", ".yaml").stream(),
