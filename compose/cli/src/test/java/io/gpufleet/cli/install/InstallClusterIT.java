@@ -127,6 +127,7 @@ class InstallClusterIT {
     @Order(4)
     void everySampleRuns() {
         Samples.run(cluster, "pods.yaml");
+        Samples.keepApart(cluster, "pods.yaml", "one-per-node");
     }
 
     @Test

@@ -15,6 +15,7 @@ final class MigDevices {
     /** Offers them by both strategies, runs pods with them, and returns to GPUs that are not split. */
     static void offer(RealCluster cluster, Installation installation, InstalledNode node) throws Exception {
         installation.daemon().use(DEVICES, "components/mig/mixed");
+        DoctorReport.assertStrategyDoesNotFit();
         await().atMost(InstalledNode.EFFECT)
                 .untilAsserted(() -> assertThat(cluster.allocatable("nvidia.com/mig-1g.10gb"))
                         .isEqualTo(56));

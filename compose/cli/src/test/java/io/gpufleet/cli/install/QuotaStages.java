@@ -30,7 +30,10 @@ final class QuotaStages {
 
         await().atMost(InstalledNode.EFFECT).untilAsserted(() -> {
             CommandOutput refused = create(pod);
-            assertThat(refused.text()).contains("denied the request: GpuQuota " + QUOTA + ": limit 2 H100");
+            // By the webhook of enforced namespaces, once the service has labelled this one: Events have the first
+            // refusal only
+            assertThat(refused.text())
+                    .contains("enforced.quota.gpufleet.io", "denied the request: GpuQuota " + QUOTA + ": limit 2 H100");
             assertThat(refused.status()).as(refused.text()).isNotZero();
         });
     }

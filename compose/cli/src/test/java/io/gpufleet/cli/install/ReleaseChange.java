@@ -12,6 +12,7 @@ final class ReleaseChange {
     /** No event is missed, the pod is not disturbed, and no pod of the namespace, which is enforced, is refused. */
     static void thereAndBack(RealCluster cluster, Installation installation, InstalledNode node, String namespace)
             throws Exception {
+        ServiceLinks.create(cluster.client());
         String before = Training.start(cluster);
 
         try (var pods = new AdmittedPods(cluster.client().getConfiguration(), namespace);
@@ -19,13 +20,15 @@ final class ReleaseChange {
             // When a GPU fails while the services are replaced
             int failing = Training.gpuThatItLeaves(cluster);
             node.fail(failing);
+            // What the pods count that are replaced is gone with them
+            assertThat(installation.metrics().missedEvents()).isEmpty();
             installation.useRelease(TestImages.NEXT_RELEASE);
             assertThat(installation.metrics().versions()).containsExactly(TestImages.NEXT_RELEASE);
-            assertThat(installation.metrics().missedEvents()).isEmpty();
             node.awaitTaint();
             node.awaitGpus(7);
             // and recovers on the way back
             node.recover(failing);
+            assertThat(installation.metrics().missedEvents()).isEmpty();
             installation.useRelease(TestImages.RELEASE);
 
             // Then

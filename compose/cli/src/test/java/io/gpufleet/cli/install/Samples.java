@@ -53,6 +53,22 @@ final class Samples {
         deleteNamespace();
     }
 
+    /** Of two pods that are equal to the one of this name, the second stays Pending beside the first. */
+    static void keepApart(RealCluster cluster, String file, String name) {
+        createNamespace(cluster);
+        Pod pod = pod(cluster, file, name);
+        pod.getSpec().setTerminationGracePeriodSeconds(0L);
+        useImageOfTheCluster(pod, "sleep 3600");
+        cluster.client().pods().inNamespace(NAMESPACE).resource(pod).create();
+        await().atMost(TIMEOUT)
+                .untilAsserted(() ->
+                        assertThat(cluster.podState(NAMESPACE, name)).as(name).startsWith("Running"));
+        pod.getMetadata().setName(name + "-too");
+        cluster.client().pods().inNamespace(NAMESPACE).resource(pod).create();
+        PendingPod.awaitReason(cluster, NAMESPACE, name + "-too", "didn't match pod anti-affinity rules");
+        deleteNamespace();
+    }
+
     private static void createNamespace(RealCluster cluster) {
         cluster.client()
                 .resource(new NamespaceBuilder()
