@@ -18,7 +18,7 @@ final class ShippedJar {
     /** The AOT cache is valid for jars of the same time; this is the one that tools for images give to all files, if any. */
     private static final FileTime TIME = FileTime.fromMillis(0);
 
-    /** What Kafka's clients report to brokers about themselves, by libraries of their own; KafkaClients turns it off. */
+    /** The classes by which Kafka's clients report to brokers about themselves, in libraries of their own; KafkaClients turns it off. */
     private static final Predicate<String> CLIENT_TELEMETRY = entry -> entry.startsWith("org/apache/kafka/shaded/");
 
     private ShippedJar() {}

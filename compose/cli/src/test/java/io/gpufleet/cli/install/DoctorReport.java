@@ -11,13 +11,13 @@ import java.util.List;
 import java.util.Map;
 
 /** What {@code ./gpufleet doctor --cluster} prints of the installation, in which nothing fails. */
-final class DoctorReport {
+public final class DoctorReport {
     private static final String STRATEGY = "device list strategy";
 
     private DoctorReport() {}
 
     /** The strategy of the base fits containerd, which reads CDI. */
-    static void assertStrategyFits(String... arguments) throws IOException, InterruptedException {
+    public static void assertStrategyFits(String... arguments) throws IOException, InterruptedException {
         assertThat(lines(arguments))
                 .anySatisfy(line -> assertThat(line)
                         .startsWith("OK")
@@ -25,7 +25,7 @@ final class DoctorReport {
     }
 
     /** The strategy {@code envvar} gives no GPUs by containerd alone, and what does is named. */
-    static void assertStrategyDoesNotFit() throws IOException, InterruptedException {
+    public static void assertStrategyDoesNotFit() throws IOException, InterruptedException {
         assertThat(lines())
                 .anySatisfy(line -> assertThat(line)
                         .startsWith("WARN")
@@ -35,7 +35,7 @@ final class DoctorReport {
     }
 
     /** A warning about a subject has these words. */
-    static void assertPointsOut(String subject, String words) throws IOException, InterruptedException {
+    public static void assertPointsOut(String subject, String words) throws IOException, InterruptedException {
         assertThat(lines())
                 .anySatisfy(line -> assertThat(line).startsWith("WARN").contains(subject, words));
     }

@@ -24,9 +24,9 @@ import java.util.stream.Collectors;
  * gpufleet in the test's cluster as k8s/README.md installs it: a copy of the example overlay with the settings of this
  * test, whose daemon has simulated GPUs.
  */
-final class Installation {
-    static final String SERVICES = "gpufleet-system";
-    static final String NODES = "gpufleet-node";
+public final class Installation {
+    public static final String SERVICES = "gpufleet-system";
+    public static final String NODES = "gpufleet-node";
 
     private static final String README = "k8s/README.md";
     /** The reader's overlay on the pages. */
@@ -36,14 +36,14 @@ final class Installation {
     private final Path overlay;
     private final Path state;
 
-    Installation(RealCluster cluster, Path overlay, Path state) {
+    public Installation(RealCluster cluster, Path overlay, Path state) {
         this.cluster = cluster;
         this.overlay = overlay;
         this.state = state;
     }
 
     /** Writes the overlay beside the example, where its relative paths hold; {@code faults} is a path of the node. */
-    static Installation write(RealCluster cluster, Path directory, String kafka, Path faults)
+    public static Installation write(RealCluster cluster, Path directory, String kafka, Path faults)
             throws IOException, InterruptedException {
         Path overlay = Files.createDirectories(directory.resolve("overlay"));
         Path state = emptyState();
@@ -92,7 +92,7 @@ final class Installation {
     }
 
     /** The address at which pods reach programs on the node. */
-    static String nodeAddress(RealCluster cluster) {
+    public static String nodeAddress(RealCluster cluster) {
         return cluster.node().getStatus().getAddresses().stream()
                 .filter(address -> address.getType().equals("InternalIP"))
                 .findFirst()
@@ -101,12 +101,12 @@ final class Installation {
     }
 
     /** A directory of the node for the daemon: a run that was killed leaves faults in the state that it kept. */
-    static Path emptyState() throws IOException {
+    public static Path emptyState() throws IOException {
         return Files.createTempDirectory(Files.createDirectories(Path.of("/run/gpufleet")), "it-state");
     }
 
     /** The commands of the README. */
-    void apply() {
+    public void apply() {
         run(PageCommands.kubectl(README, "./gpufleet images build"));
     }
 
@@ -135,7 +135,7 @@ final class Installation {
     }
 
     /** The switch from stage 1 of docs/stages.md, with which the overlay begins, to stage 2; it rolls the pods. */
-    void writeLabels() throws IOException {
+    public void writeLabels() throws IOException {
         change("configMapGenerator:\n", """
             configMapGenerator:
               - name: inventory-service
@@ -147,7 +147,7 @@ final class Installation {
     }
 
     /** The switch from stage 2 to stage 3; it rolls the pods. */
-    void enforce() throws IOException {
+    public void enforce() throws IOException {
         change("GPUFLEET_MODE=observe", "GPUFLEET_MODE=enforce");
         applyTo("health-service");
     }
@@ -158,22 +158,22 @@ final class Installation {
     }
 
     /** Adds a setting of the health-service, for the next {@link #apply}. */
-    void addSetting(String setting) throws IOException {
+    public void addSetting(String setting) throws IOException {
         change("GPUFLEET_MODE=enforce", "GPUFLEET_MODE=enforce, " + setting);
     }
 
     /** Takes back {@link #addSetting}. */
-    void removeSetting(String setting) throws IOException {
+    public void removeSetting(String setting) throws IOException {
         change(", " + setting, "");
     }
 
     /** Names another Kafka, for the next {@link #apply}. */
-    void useKafka(String kafka) throws IOException {
+    public void useKafka(String kafka) throws IOException {
         writeShared(overlay, kafka);
     }
 
     /** Adds a component of k8s/ that changes a service, and applies it; it rolls the pods. */
-    void addComponent(String component, String service) throws IOException {
+    public void addComponent(String component, String service) throws IOException {
         change("resources:\n", "components: [" + componentPath(component) + "]\nresources:\n");
         applyTo(service);
     }
@@ -194,7 +194,7 @@ final class Installation {
     }
 
     /** Goes to another release by the commands of docs/upgrade.md, and waits until every pod is replaced. */
-    void useRelease(String release) throws IOException {
+    public void useRelease(String release) throws IOException {
         Path file = overlay.resolve("kustomization.yaml");
         String rest = Files.readString(file).replaceAll("(?s)images:\n.*# end of images\n", "");
         String images = ManifestFiles.IMAGES.stream()
@@ -210,46 +210,46 @@ final class Installation {
     }
 
     /** The daemon of the node. */
-    InstalledDaemon daemon() {
+    public InstalledDaemon daemon() {
         return new InstalledDaemon(overlay);
     }
 
     /** What its programs expose. */
-    ProgramMetrics metrics() {
+    public ProgramMetrics metrics() {
         return new ProgramMetrics(cluster);
     }
 
     /** Deletes what {@link #apply} made, but the definition of quotas, by the README's command. */
-    void delete() {
+    public void delete() {
         run(PageCommands.kubectl(README, "./gpufleet purge").stream()
                 .filter(command -> command.contains(MINE))
                 .toList());
     }
 
     /** Deletes the definition of quotas, and so every quota, by the README's command. */
-    void deleteDefinition() {
+    public void deleteDefinition() {
         run(PageCommands.kubectl(README, "./gpufleet purge").stream()
                 .filter(command -> !command.contains(MINE))
                 .toList());
     }
 
     /** Deletes what the daemon kept on the node. */
-    void deleteState() {
+    public void deleteState() {
         DirectoryTrees.delete(state);
     }
 
     /** Runs the Job of k8s/purge to its end and deletes it, by the commands of the README. */
-    void purge() {
+    public void purge() {
         run(PageCommands.kubectl(README, "kubectl apply -k k8s/overlays/mine-purge"));
     }
 
     /** What gpufleet has set on the node; empty when it is clean. */
-    Map<String, String> appliedFields() {
+    public Map<String, String> appliedFields() {
         return AppliedFields.of(cluster.node());
     }
 
     /** Sum of the restarts of all containers of a namespace. */
-    int restarts(String namespace) {
+    public int restarts(String namespace) {
         return cluster.client().pods().inNamespace(namespace).list().getItems().stream()
                 .flatMap(pod -> pod.getStatus().getContainerStatuses().stream())
                 .mapToInt(status -> status.getRestartCount())
@@ -257,7 +257,7 @@ final class Installation {
     }
 
     /** Labels of a namespace. */
-    Map<String, String> labels(String namespace) {
+    public Map<String, String> labels(String namespace) {
         return cluster.client()
                 .namespaces()
                 .withName(namespace)
@@ -267,7 +267,7 @@ final class Installation {
     }
 
     /** Ready replicas of a service. */
-    int ready(String service) {
+    public int ready(String service) {
         Integer ready = cluster.client()
                 .apps()
                 .statefulSets()
@@ -280,13 +280,13 @@ final class Installation {
     }
 
     /** Returns when both replicas of a service are ready. */
-    void awaitReady(String service) {
+    public void awaitReady(String service) {
         await().atMost(Duration.ofMinutes(5))
                 .untilAsserted(() -> assertThat(ready(service)).as(service).isEqualTo(2));
     }
 
     /** Returns when one of two replicas of a service may be evicted. */
-    void awaitDrainable(String service) {
+    public void awaitDrainable(String service) {
         var budget = cluster.client()
                 .policy()
                 .v1()
@@ -302,7 +302,7 @@ final class Installation {
     }
 
     /** UIDs of the pods of a service. */
-    Set<String> pods(String service) {
+    public Set<String> pods(String service) {
         return cluster
                 .client()
                 .pods()
@@ -316,7 +316,7 @@ final class Installation {
     }
 
     /** Failure policies of the quota webhooks by name; empty without them. */
-    Map<String, String> policies() {
+    public Map<String, String> policies() {
         var found = cluster.client()
                 .admissionRegistration()
                 .v1()
@@ -330,7 +330,7 @@ final class Installation {
     }
 
     /** Status of {@code ./gpufleet purge}. */
-    static int purgeByCommandLine() {
+    public static int purgeByCommandLine() {
         return GpufleetCommand.commandLine()
                 .execute("purge", "--kubeconfig", RealCluster.kubeconfig().toString());
     }

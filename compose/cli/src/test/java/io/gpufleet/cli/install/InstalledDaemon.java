@@ -10,12 +10,12 @@ import java.nio.file.Path;
  *
  * @param overlay directory of the installation
  */
-record InstalledDaemon(Path overlay) {
+public record InstalledDaemon(Path overlay) {
     /**
      * Replaces the daemons by ones with these simulated devices, and with a component of k8s/, or with none; the names of the
      * devices are in variables, since nodes of MIG devices are on no host here.
      */
-    void use(String devices, String component) throws IOException {
+    public void use(String devices, String component) throws IOException {
         String text = Files.readString(file())
                 .replaceAll("GPUFLEET_DEVICES=.*", "GPUFLEET_DEVICES=" + devices)
                 .replaceAll("GPUFLEET_DRIVER_ROOT=.*", "GPUFLEET_DEVICE_LIST_STRATEGY=envvar")
@@ -24,7 +24,7 @@ record InstalledDaemon(Path overlay) {
     }
 
     /** Applies the overlay with a component of k8s/, or with none. */
-    void add(String component) throws IOException {
+    public void add(String component) throws IOException {
         apply(Files.readString(file()), component);
     }
 

@@ -9,36 +9,36 @@ import java.io.IOException;
 import java.time.Duration;
 
 /** The node with the real kubelet under an installation: its simulated GPUs fail, and the effect on it is awaited. */
-final class InstalledNode {
-    static final String TAINT = "taint gpufleet.io/unhealthy";
+public final class InstalledNode {
+    public static final String TAINT = "taint gpufleet.io/unhealthy";
     /** That of the component gpu-taint. */
-    static final String GPU_TAINT = "taint nvidia.com/gpu";
+    public static final String GPU_TAINT = "taint nvidia.com/gpu";
 
     /** Limit for what follows from a change. */
-    static final Duration EFFECT = Duration.ofSeconds(60);
+    public static final Duration EFFECT = Duration.ofSeconds(60);
 
     private final RealCluster cluster;
     private final Installation installation;
     private final SimulatedFaults faults;
 
-    InstalledNode(RealCluster cluster, Installation installation, SimulatedFaults faults) {
+    public InstalledNode(RealCluster cluster, Installation installation, SimulatedFaults faults) {
         this.cluster = cluster;
         this.installation = installation;
         this.faults = faults;
     }
 
     /** Lets a GPU fall off the bus. */
-    void fail(int gpu) throws IOException {
+    public void fail(int gpu) throws IOException {
         faults.inject(gpu, 79);
     }
 
     /** Clears the fault of a GPU. */
-    void recover(int gpu) throws IOException {
+    public void recover(int gpu) throws IOException {
         faults.clear(gpu);
     }
 
     /** Lets GPU 3 fail; returns when there is something to purge: taint, labels and condition. */
-    void failAndAwaitFields() throws IOException {
+    public void failAndAwaitFields() throws IOException {
         fail(3);
         await().atMost(EFFECT)
                 .untilAsserted(() -> assertThat(installation.appliedFields())
@@ -48,30 +48,30 @@ final class InstalledNode {
     }
 
     /** Returns when the node has this number of allocatable GPUs. */
-    void awaitGpus(int count) {
+    public void awaitGpus(int count) {
         await().atMost(EFFECT)
                 .untilAsserted(() -> assertThat(cluster.allocatableGpus()).isEqualTo(count));
     }
 
     /** Returns when the node has the taint of a fault. */
-    void awaitTaint() {
+    public void awaitTaint() {
         awaitField(TAINT);
     }
 
     /** Returns when the node has one of {@link Installation#appliedFields()}. */
-    void awaitField(String field) {
+    public void awaitField(String field) {
         await().atMost(EFFECT)
                 .untilAsserted(() -> assertThat(installation.appliedFields()).containsKey(field));
     }
 
     /** Returns when the node does not have the taint of a fault. */
-    void awaitNoTaint() {
+    public void awaitNoTaint() {
         await().atMost(EFFECT)
                 .untilAsserted(() -> assertThat(installation.appliedFields()).doesNotContainKey(TAINT));
     }
 
     /** Returns when the node has a label with this value. */
-    void awaitLabel(String key, String value) {
+    public void awaitLabel(String key, String value) {
         await().atMost(EFFECT)
                 .untilAsserted(() -> assertThat(cluster.label(key)).isEqualTo(value));
     }

@@ -9,11 +9,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** {@code kubectl} as the administrator of the test's cluster; the commands of k8s/README.md. */
-final class Kubectl {
+public final class Kubectl {
     private Kubectl() {}
 
     /** Runs it and fails the test where it fails. */
-    static String run(String... arguments) {
+    public static String run(String... arguments) {
         CommandOutput output = tryRun(arguments);
         if (output.status() != 0) {
             throw new AssertionError("kubectl " + String.join(" ", arguments) + ": " + output.text());
@@ -22,7 +22,7 @@ final class Kubectl {
     }
 
     /** Runs it. */
-    static CommandOutput tryRun(String... arguments) {
+    public static CommandOutput tryRun(String... arguments) {
         var command = new ArrayList<>(List.of(RealCluster.executable(), "kubectl"));
         command.addAll(List.of(arguments));
         try {

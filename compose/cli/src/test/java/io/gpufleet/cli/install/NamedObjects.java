@@ -14,12 +14,12 @@ import java.util.stream.Stream;
  *
  * @param names kind, namespace and name of each
  */
-record NamedObjects(Set<String> names) {
+public record NamedObjects(Set<String> names) {
     /** Namespaces, quotas and pods that the tests make. */
     private static final String OF_TESTS = "gpufleet-it-";
 
     /** Those that are there now. */
-    static NamedObjects now(KubernetesClient client) {
+    public static NamedObjects now(KubernetesClient client) {
         Stream<String> versions = Stream.concat(
                 Stream.of("v1"),
                 client.getApiGroups().getGroups().stream()
@@ -52,7 +52,7 @@ record NamedObjects(Set<String> names) {
     }
 
     /** Those of now that were not there before. */
-    Set<String> since(NamedObjects before) {
+    public Set<String> since(NamedObjects before) {
         var since = new TreeSet<>(names);
         since.removeAll(before.names());
         return since;

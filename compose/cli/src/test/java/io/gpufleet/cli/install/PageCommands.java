@@ -9,7 +9,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
 /** Commands of the pages as tests run them, so that no page has others. */
-final class PageCommands {
+public final class PageCommands {
     private static final Pattern BLOCK = Pattern.compile("(?s)\n```[a-z]*\n(.*?)\n```(?=\n)");
     private static final Pattern COMMENT = Pattern.compile("\\s+#.*");
     private static final String KUBECTL = "kubectl ";
@@ -17,7 +17,7 @@ final class PageCommands {
     private PageCommands() {}
 
     /** Arguments of each {@code kubectl} in the one block of a page that has a line which begins so. */
-    static List<List<String>> kubectl(String page, String line) {
+    public static List<List<String>> kubectl(String page, String line) {
         return block(page, line)
                 .lines()
                 .filter(each -> each.startsWith(KUBECTL))
@@ -27,7 +27,7 @@ final class PageCommands {
     }
 
     /** The one block of a page that has a line which begins so. */
-    static String block(String page, String line) {
+    public static String block(String page, String line) {
         List<String> blocks = BLOCK.matcher(text(page))
                 .results()
                 .map((MatchResult found) -> found.group(1))
@@ -39,7 +39,7 @@ final class PageCommands {
         return blocks.getFirst();
     }
 
-    static String text(String page) {
+    public static String text(String page) {
         try {
             return Files.readString(Repository.module(page));
         } catch (IOException unreadable) {

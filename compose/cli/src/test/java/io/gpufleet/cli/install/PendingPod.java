@@ -6,11 +6,11 @@ import static org.awaitility.Awaitility.await;
 import io.gpufleet.testbed.testkit.RealCluster;
 
 /** A pod that the scheduler binds to no node. */
-final class PendingPod {
+public final class PendingPod {
     private PendingPod() {}
 
     /** Returns when the scheduler says of a pod that it is unschedulable, with these words. */
-    static void awaitReason(RealCluster cluster, String namespace, String name, String words) {
+    public static void awaitReason(RealCluster cluster, String namespace, String name, String words) {
         await().atMost(InstalledNode.EFFECT)
                 .untilAsserted(() -> assertThat(cluster.client()
                                 .pods()

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
  *
  * @param cluster where they run
  */
-record ProgramMetrics(RealCluster cluster) {
+public record ProgramMetrics(RealCluster cluster) {
     private static final Pattern MISSED = Pattern.compile(
             "^(gpufleet_projection_missed(_from_services)?|gpufleet_daemon_outbox_events_lost)_total\\b");
     private static final Pattern VERSION = Pattern.compile("gpufleet_build_info\\{.*version=\"([^\"]*)\"");
@@ -25,7 +25,7 @@ record ProgramMetrics(RealCluster cluster) {
             Map.of(Installation.SERVICES, "https:%s:8080", Installation.NODES, "%s:9400");
 
     /** What both replicas of a service expose. */
-    String ofService(String service) {
+    public String ofService(String service) {
         return of(Installation.SERVICES, service + "-0") + of(Installation.SERVICES, service + "-1");
     }
 
@@ -35,7 +35,7 @@ record ProgramMetrics(RealCluster cluster) {
     }
 
     /** Versions that the running programs say of themselves, each once. */
-    Set<String> versions() {
+    public Set<String> versions() {
         return all().stream()
                 .flatMap(text -> VERSION.matcher(text).results())
                 .map(found -> found.group(1))
@@ -43,7 +43,7 @@ record ProgramMetrics(RealCluster cluster) {
     }
 
     /** What the running programs count of events that were lost or not applied, where it is not zero. */
-    List<String> missedEvents() {
+    public List<String> missedEvents() {
         List<String> counts = all().stream()
                 .flatMap(String::lines)
                 .filter(line -> MISSED.matcher(line).find())

@@ -17,10 +17,10 @@ import org.slf4j.LoggerFactory;
  * The five images, made without Docker by compose/docker/rootfs.sh and loaded into the test's cluster; those of the
  * programs also as the next release: the same build with another version in it.
  */
-final class TestImages {
-    static final String RELEASE = ManifestFiles.RELEASE;
+public final class TestImages {
+    public static final String RELEASE = ManifestFiles.RELEASE;
     /** The release after it; nothing but what the programs say of themselves differs. */
-    static final String NEXT_RELEASE = RELEASE + "-next";
+    public static final String NEXT_RELEASE = RELEASE + "-next";
 
     private static final Map<String, String> START = Map.of(
             "node-daemon", "node-daemon",
@@ -34,7 +34,7 @@ final class TestImages {
     private TestImages() {}
 
     /** Makes and loads them, below a directory. */
-    static void load(Path directory) throws IOException, InterruptedException {
+    public static void load(Path directory) throws IOException, InterruptedException {
         new DaemonPackage(Repository.root()).makeIfStale(LOG::info);
         for (var image : START.entrySet()) {
             Path root = directory.resolve(image.getKey());
@@ -53,7 +53,7 @@ final class TestImages {
     }
 
     /** An image under the name that the driver installer wants, with busybox for the tools of its script. */
-    static void loadInstaller(Path directory) throws IOException, InterruptedException {
+    public static void loadInstaller(Path directory) throws IOException, InterruptedException {
         Path root = directory.resolve("installer");
         execute(directory, "bash", "-ec", """
                 mkdir -p $0/bin $0/host $0/run/gpufleet $0/etc/driver-installer $0/etc/driver

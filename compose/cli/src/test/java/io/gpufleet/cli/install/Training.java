@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /** A pod that holds four of eight GPUs while other things happen. */
-final class Training {
+public final class Training {
     private static final String NAMESPACE = "default";
-    static final String NAME = "gpufleet-it-training";
+    public static final String NAME = "gpufleet-it-training";
 
     private Training() {}
 
     /** Starts it; its state once it runs. */
-    static String start(RealCluster cluster) {
+    public static String start(RealCluster cluster) {
         cluster.runPod(NAMESPACE, NAME, 4, "ls /dev/nvidia[0-9]*; sleep 3600");
         await().atMost(Duration.ofSeconds(60))
                 .untilAsserted(() -> assertThat(state(cluster)).startsWith("Running"));
@@ -24,17 +24,17 @@ final class Training {
     }
 
     /** All that would change if it were disturbed. */
-    static String state(RealCluster cluster) {
+    public static String state(RealCluster cluster) {
         return cluster.podState(NAMESPACE, NAME);
     }
 
     /** Index of a GPU that it does not hold. */
-    static int gpuThatItLeaves(RealCluster cluster) {
+    public static int gpuThatItLeaves(RealCluster cluster) {
         return gpu(cluster, false);
     }
 
     /** Index of a GPU that it holds. */
-    static int gpuThatItHolds(RealCluster cluster) {
+    public static int gpuThatItHolds(RealCluster cluster) {
         return gpu(cluster, true);
     }
 
@@ -47,7 +47,7 @@ final class Training {
                 .orElseThrow();
     }
 
-    static void end(RealCluster cluster) {
+    public static void end(RealCluster cluster) {
         cluster.deletePod(NAMESPACE, NAME);
     }
 }

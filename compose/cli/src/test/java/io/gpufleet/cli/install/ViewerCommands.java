@@ -18,7 +18,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** The commands of k8s/README.md by which somebody gets a token, the CA and a port, and asks why a Node is as it is. */
-final class ViewerCommands {
+public final class ViewerCommands {
     private static final Duration EFFECT = Duration.ofSeconds(60);
 
     private final Path directory;
@@ -34,12 +34,12 @@ final class ViewerCommands {
      *
      * @param pod a pod of the namespace default that has a GPU of the node that failed
      */
-    static void run(Path directory, String node, String pod) throws IOException, InterruptedException {
+    public static void run(Path directory, String node, String pod) throws IOException, InterruptedException {
         of(directory).run(node, pod);
     }
 
     /** What the Job of the topics says, until it is deleted two minutes after its end. */
-    static String logOfTheTopics(Path directory) throws IOException, InterruptedException {
+    public static String logOfTheTopics(Path directory) throws IOException, InterruptedException {
         ViewerCommands page = of(directory);
         return page.shell(page.command("kubectl -n gpufleet-system logs job/topics"));
     }
