@@ -87,14 +87,14 @@ public record BrokerRights(List<Right> rights) {
     }
 
     /** Takes one right away; the broker refuses from the answer on. */
-    void revoke(BrokerProcess broker, Right right) throws Exception {
+    public void revoke(BrokerProcess broker, Right right) throws Exception {
         try (Admin admin = administrator(broker)) {
             admin.deleteAcls(List.of(right.binding().toFilter())).all().get();
         }
     }
 
     /** Gives it back. */
-    void grantAgain(BrokerProcess broker, Right right) throws Exception {
+    public void grantAgain(BrokerProcess broker, Right right) throws Exception {
         try (Admin admin = administrator(broker)) {
             admin.createAcls(List.of(right.binding())).all().get();
         }

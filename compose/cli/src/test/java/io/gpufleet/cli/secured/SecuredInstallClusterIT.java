@@ -42,7 +42,7 @@ class SecuredInstallClusterIT {
     private static final Duration TIMEOUT = Duration.ofMinutes(5);
     private static final List<String> SERVICE_NAMES =
             List.of("inventory-service", "health-service", "allocation-service");
-    private static final String TEAM = "gpufleet-it-secured";
+    private static final String TEAM = EnforcedQuota.NAME;
     /** Below the hostPath that the daemon mounts. */
     private static final Path FAULTS = Path.of("/run/gpufleet/it-secured-faults");
     /** Definitions of the Prometheus operator, which the component monitoring wants. */
@@ -80,6 +80,7 @@ class SecuredInstallClusterIT {
     static void remove() throws Exception {
         Kubectl.run("delete", "namespace", TEAM, "--ignore-not-found", "--wait=false");
         if (installation != null) {
+            Kubectl.run("delete", "gpuquota", EnforcedQuota.NAME, "--ignore-not-found");
             Installation.purgeByCommandLine();
             installation.delete();
         }
@@ -124,45 +125,56 @@ class SecuredInstallClusterIT {
         node.awaitGpus(8);
     }
 
+    /** Where the policies are enforced, their webhook's port is open to the API server. */
     @Test
     @Order(3)
+    void apiServerAsksTheWebhook() {
+        Kubectl.run("create", "namespace", TEAM);
+        EnforcedQuota.refusesTheNextPod(cluster, installation);
+    }
+
+    @Test
+    @Order(4)
     void brokerRefusedNothing() {
         assertThat(denied()).isEqualTo("[]");
     }
 
     @Test
-    @Order(4)
+    @Order(5)
     void podsOfOthersReachTheServicesOnlyWhereTheirNamespaceMay() {
         assumeTrue(engine != null, "nothing here enforces network policies");
-        Kubectl.run("create", "namespace", TEAM);
         cluster.runPod(TEAM, "client", 0, "sleep 600");
         cluster.client().pods().inNamespace(TEAM).withName("client").waitUntilReady(60, TimeUnit.SECONDS);
-        String[] connect = {
-            "-n",
-            TEAM,
-            "exec",
-            "client",
-            "--",
-            "sh",
-            "-c",
-            "timeout 10 nc -w 3 inventory-service.gpufleet-system 8080 </dev/null"
-        };
-        assertThat(Kubectl.tryRun(connect).status()).isNotZero();
+        assertThat(connects("inventory-service", 8080)).isFalse();
 
         Kubectl.run("label", "namespace", TEAM, "gpufleet.io/reads=allowed");
 
-        await().atMost(InstalledNode.EFFECT)
-                .untilAsserted(
-                        () -> assertThat(Kubectl.tryRun(connect).status()).isZero());
+        await().atMost(InstalledNode.EFFECT).until(() -> connects("inventory-service", 8080));
+        // Nobody but the API server sends reviews
+        assertThat(connects("allocation-service", 443)).isFalse();
+    }
+
+    /** True when the pod of the team comes to a Service. */
+    private static boolean connects(String service, int port) {
+        String command = "timeout 10 nc -w 3 %s.gpufleet-system %d </dev/null".formatted(service, port);
+        return Kubectl.tryRun("-n", TEAM, "exec", "client", "--", "sh", "-c", command)
+                        .status()
+                == 0;
     }
 
     @Test
-    @Order(5)
+    @Order(6)
     void prometheusFindsEveryPodByThePodMonitors() throws Exception {
         ScrapedPods.awaitTargets(
                 directory,
                 Map.of("inventory-service", 3, "health-service", 3, "allocation-service", 3, "node-daemon", 1),
                 cluster.nodeName());
+    }
+
+    @Test
+    @Order(7)
+    void serviceThatMissesARightNamesItAndGoesOnWithIt() throws Exception {
+        MissingRight.isNamedUntilItIsThere(kafka, cluster, installation);
     }
 
     /** Restarted programs, each with its last words; the Job of the topics tries again by design. */

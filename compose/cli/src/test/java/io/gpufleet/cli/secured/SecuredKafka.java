@@ -4,6 +4,7 @@ import io.gpufleet.cli.install.Installation;
 import io.gpufleet.cli.install.Kubectl;
 import io.gpufleet.cli.install.PageCommands;
 import io.gpufleet.cli.local.BrokerRights;
+import io.gpufleet.cli.local.BrokerRights.Right;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.RealCluster;
 import java.io.ByteArrayInputStream;
@@ -93,6 +94,16 @@ final class SecuredKafka implements AutoCloseable {
     /** What the programs asked for and were refused. */
     Set<String> denied() throws IOException {
         return rights.denied(broker);
+    }
+
+    /** Takes one right away. */
+    void revoke(Right right) throws Exception {
+        rights.revoke(broker, right);
+    }
+
+    /** Gives it back. */
+    void grantAgain(Right right) throws Exception {
+        rights.grantAgain(broker, right);
     }
 
     /** Namespaces by principal. */
