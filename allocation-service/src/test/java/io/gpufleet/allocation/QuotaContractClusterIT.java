@@ -43,6 +43,44 @@ class QuotaContractClusterIT extends QuotaContract {
                         .contains("limit A1OO: no node of the cluster has or had a device that it counts"));
     }
 
+    @Test
+    void resourceQuotaOnRequestsOfGpusIsCountedAndOneOnLimitsRefusesNothing() {
+        // Given
+        String namespace = environment.namespace();
+        environment.awaitServiceAccount(namespace);
+        environment.quota(environment.uniqueName("both"), "Enforce", "Deny", Map.of("A100", 8), namespace);
+        var stored =
+                environment.client().resourceQuotas().inNamespace(namespace).withName("compute");
+        assertThat(environment.createObject("""
+                        {"apiVersion": "v1", "kind": "ResourceQuota",
+                         "metadata": {"name": "compute", "namespace": "%s"},
+                         "spec": {"hard": {"requests.nvidia.com/gpu": "2", "limits.nvidia.com/gpu": "1"}}}
+                        """.formatted(namespace))).isEmpty();
+        await().atMost(QuotaTestEnvironment.TIMEOUT)
+                .untilAsserted(() -> assertThat(stored.get().getStatus().getHard())
+                        .containsOnlyKeys("requests.nvidia.com/gpu", "limits.nvidia.com/gpu"));
+        // When
+        String two = environment.create(environment.a100Pod(namespace, "two", 2));
+        String another = environment.create(environment.a100Pod(namespace, "another", 1));
+        // Then
+        assertThat(two).isEmpty();
+        assertThat(another)
+                .contains("exceeded quota: compute, requested: requests.nvidia.com/gpu=1, used:"
+                        + " requests.nvidia.com/gpu=2, limited: requests.nvidia.com/gpu=2");
+        await().atMost(QuotaTestEnvironment.TIMEOUT)
+                .untilAsserted(
+                        () -> assertThat(environment.service().get("/v1/quotas").body())
+                                .contains(limit(namespace, "requests.nvidia.com/gpu", "2", "2"))
+                                .contains(limit(namespace, "limits.nvidia.com/gpu", "1", "")));
+        assertThat(stored.get().getStatus().getUsed()).containsOnlyKeys("requests.nvidia.com/gpu");
+    }
+
+    /** A limit of a ResourceQuota on the page. */
+    private static String limit(String namespace, String resource, String hard, String used) {
+        return "{\"namespace\":\"%s\",\"name\":\"compute\",\"resource\":\"%s\",\"hard\":\"%s\",\"used\":\"%s\"}"
+                .formatted(namespace, resource, hard, used);
+    }
+
     private static String claim(String kind, String namespace, String name, int gpus) {
         String devices = """
                 {"devices": {"requests": [{"name": "gpus", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": %d,

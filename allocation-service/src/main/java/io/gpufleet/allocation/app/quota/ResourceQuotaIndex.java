@@ -26,7 +26,7 @@ public final class ResourceQuotaIndex {
      *
      * @param resource as the ResourceQuota names it, for example {@code requests.nvidia.com/gpu}
      * @param hard what may be used, a quantity
-     * @param used what is used as Kubernetes counts it, a quantity; empty before it has counted
+     * @param used what is used as Kubernetes counts it, a quantity; empty before it has counted, and where it counts nothing
      */
     public record ResourceLimit(String namespace, String resourceQuota, String resource, String hard, String used) {}
 
