@@ -1,11 +1,10 @@
 package io.gpufleet.cli;
 
+import io.gpufleet.cli.bus.EventDecoder;
 import io.gpufleet.cli.bus.EventFormatter;
 import io.gpufleet.cli.bus.EventJsonFormatter;
 import io.gpufleet.cli.bus.TopicReader;
 import io.gpufleet.kit.config.ConfigurationException;
-import io.gpufleet.wire.Codec;
-import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import java.time.Duration;
@@ -17,6 +16,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
@@ -45,16 +45,18 @@ final class EventsCommand implements Runnable {
     @Option(names = "--json", description = "print one JSON object a line: CloudEvents attributes, data, topic, offset")
     private boolean json;
 
+    @Mixin
+    private KafkaOptions kafka = new KafkaOptions();
+
     @Override
     public void run() {
         List<Topic> topics = topics();
         if (since < 0 || since > MAX_SECONDS) {
             throw new ConfigurationException("--since " + since + " is not usable: it takes 0 to " + MAX_SECONDS);
         }
-        var codec = parentCodec();
-        var clients = KafkaClients.plain(parent.runningFleet().bootstrap());
-        try (var reader = new TopicReader(clients, codec.topics(), topics)) {
-            Consumer<ConsumerRecord<String, byte[]>> print = rec -> System.out.println(line(reader, codec, rec));
+        var decoder = new EventDecoder(kafka.topics());
+        try (var reader = new TopicReader(kafka.clients(parent::runningFleet), kafka.topics(), topics)) {
+            Consumer<ConsumerRecord<String, byte[]>> print = rec -> System.out.println(line(reader, decoder, rec));
             if (since > 0) {
                 reader.followSince(Instant.now().minus(Duration.ofSeconds(since)), print);
             } else {
@@ -63,17 +65,13 @@ final class EventsCommand implements Runnable {
         }
     }
 
-    private String line(TopicReader reader, Codec codec, ConsumerRecord<String, byte[]> rec) {
+    private String line(TopicReader reader, EventDecoder decoder, ConsumerRecord<String, byte[]> rec) {
         if (json) {
             return EventJsonFormatter.format(rec);
         }
         ZoneId zone = ZoneId.systemDefault();
         var formatter = full ? EventFormatter.full(zone) : new EventFormatter(zone);
-        return formatter.format(reader.shortName(rec), codec.decode(rec));
-    }
-
-    private static Codec parentCodec() {
-        return GpufleetCommand.codec();
+        return formatter.format(reader.shortName(rec), decoder.decode(rec));
     }
 
     private List<Topic> topics() {
@@ -82,7 +80,7 @@ final class EventsCommand implements Runnable {
                     .filter(topic -> topic != Topic.TELEMETRY && topic != Topic.ELECTION)
                     .toList();
         }
-        var known = new Topics(Topics.DEFAULT_PREFIX);
+        Topics known = kafka.topics();
         return names.stream().map(name -> GpufleetCommand.topic(known, name)).toList();
     }
 }

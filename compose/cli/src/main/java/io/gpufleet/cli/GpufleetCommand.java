@@ -1,13 +1,11 @@
 package io.gpufleet.cli;
 
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.gpufleet.cli.fleet.FleetPlan;
 import io.gpufleet.cli.fleet.FleetState;
 import io.gpufleet.cli.fleet.StateDirectory;
 import io.gpufleet.kit.config.ConfigurationException;
 import io.gpufleet.kit.lifecycle.BuildInfo;
 import io.gpufleet.runtime.kubernetes.ApiErrorMessage;
-import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
 import io.gpufleet.wire.TopicsException;
@@ -152,11 +150,6 @@ public final class GpufleetCommand implements Runnable {
                 .or(() -> topics.byName(name))
                 .orElseThrow(() -> new ConfigurationException("'" + name + "' is no topic; there are "
                         + Arrays.stream(Topic.values()).map(Topic::suffix).collect(Collectors.joining(", "))));
-    }
-
-    /** The codec of the local fleet. */
-    static Codec codec() {
-        return new Codec(FleetPlan.CLUSTER, new Topics(Topics.DEFAULT_PREFIX));
     }
 
     private static long wholeNumber(String text, long max) {

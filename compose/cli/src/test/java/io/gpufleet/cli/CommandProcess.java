@@ -28,7 +28,7 @@ public final class CommandProcess {
     }
 
     /** Runs it until it prints a line with this text, and ends it; answers the line. */
-    static String lineOf(List<String> arguments, String text, Duration timeout) throws IOException {
+    public static String lineOf(List<String> arguments, String text, Duration timeout) throws IOException {
         Process process = start(Map.of(), arguments);
         try {
             return CompletableFuture.supplyAsync(
