@@ -29,6 +29,20 @@ public record ProgramMetrics(RealCluster cluster) {
         return of(Installation.SERVICES, service + "-0") + of(Installation.SERVICES, service + "-1");
     }
 
+    /** A gauge or counter of the daemon. */
+    public double ofDaemon(String metric) {
+        String pod = cluster.client().pods().inNamespace(Installation.NODES).list().getItems().stream()
+                .map(found -> found.getMetadata().getName())
+                .filter(name -> name.startsWith("node-daemon-"))
+                .collect(Collectors.joining());
+        return of(Installation.NODES, pod)
+                .lines()
+                .filter(line -> line.startsWith(metric + " "))
+                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("the daemon has no " + metric));
+    }
+
     private static String of(String namespace, String pod) {
         String port = PORTS.getOrDefault(namespace, "").formatted(pod);
         return Kubectl.run("get", "--raw", "/api/v1/namespaces/%s/pods/%s/proxy/metrics".formatted(namespace, port));

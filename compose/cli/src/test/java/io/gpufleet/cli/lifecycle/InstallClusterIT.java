@@ -14,11 +14,13 @@ import io.gpufleet.cli.install.Installation;
 import io.gpufleet.cli.install.InstalledNode;
 import io.gpufleet.cli.install.Kubectl;
 import io.gpufleet.cli.install.NamedObjects;
+import io.gpufleet.cli.install.PrintedEvents;
 import io.gpufleet.cli.install.TestImages;
 import io.gpufleet.cli.install.Training;
 import io.gpufleet.cli.install.ViewerCommands;
 import io.gpufleet.cli.release.KafkaOutage;
 import io.gpufleet.cli.release.ReleaseChange;
+import io.gpufleet.cli.release.UnresolvableKafka;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.Repository;
@@ -188,6 +190,7 @@ class InstallClusterIT {
         node.fail(failing);
 
         ViewerCommands.run(directory, cluster.nodeName(), Training.NAME);
+        PrintedEvents.assertNodeIsAnnounced(broker.bootstrap(), cluster.nodeName());
 
         node.recover(failing);
         Training.end(cluster);
@@ -252,36 +255,42 @@ class InstallClusterIT {
 
     @Test
     @Order(12)
+    void kafkaThatIsNotResolvedIsAReasonAMetricAndOneLineOfEachClient() throws Exception {
+        UnresolvableKafka.isNamedUntilItIsRight(installation, cluster);
+    }
+
+    @Test
+    @Order(13)
     void topicThatSomebodyChangedIsReportedByTheNextApply() throws Exception {
         ChangedTopic.isReported(broker.bootstrap(), installation, directory);
     }
 
     @Test
-    @Order(13)
+    @Order(14)
     void stateOfTheDriverInstallerIsALabelUntilItIsDeleted() throws Exception {
         InstallerOnTheNode.reportsItsState(cluster, installation, node);
     }
 
     @Test
-    @Order(14)
+    @Order(15)
     void deletedNodeComesBackWithLabelsTaintAndPods() throws Exception {
         DeletedNode.comesBack(cluster, installation, node);
     }
 
     @Test
-    @Order(15)
+    @Order(16)
     void migDevicesAreOfferedAsTheComponentSays() throws Exception {
         MigDevices.offer(cluster, installation, node);
     }
 
     @Test
-    @Order(16)
+    @Order(17)
     void taintOfTheComponentKeepsPodsAwayThatDoNotTolerateIt() throws Exception {
         GpuTaint.keepsOtherPodsAway(cluster, installation, node);
     }
 
     @Test
-    @Order(17)
+    @Order(18)
     void servicesStartBesideUnhealthyGpuAndLiftTheTaint() throws Exception {
         node.failAndAwaitFields();
         node.awaitGpus(7);
@@ -305,13 +314,13 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(18)
+    @Order(19)
     void purgeRemovesEveryAppliedFieldAndIsRepeatable() throws Exception {
         Removal.purge(installation, node, TEAM);
     }
 
     @Test
-    @Order(19)
+    @Order(20)
     void deleteLeavesNoWebhookAndTheQuotas() throws Exception {
         // Given that the services, which the purge stopped, are there again
         installation.apply();
@@ -322,13 +331,13 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(20)
+    @Order(21)
     void newInstallationWithAnEmptyKafkaTakesOverTheTaintedNode() throws Exception {
         NewKafka.takesOverTaintedNode(cluster, installation, node, SERVICE_NAMES, directory.resolve("new-kafka"));
     }
 
     @Test
-    @Order(21)
+    @Order(22)
     void purgeAfterTheDeleteRemovesTheRest() throws IOException {
         Removal.purgeAfterTheDelete(cluster, installation, objects, TEAM);
         hostFiles.assertNamedBy(Repository.module("k8s/README.md"));
