@@ -2,9 +2,10 @@
 # Copies the part of a Debian that the images need: the C library and what programs load by name, two shells, and the few
 # commands of the start scripts. What is not there needs no update.
 #
-#   root.sh DIRECTORY
+#   root.sh DIRECTORY [TOOL...]    with further commands of this machine
 set -euo pipefail
 root=$1
+shift
 # The daemon loads the libraries of NVIDIA's driver, some of which are C++.
 libraries=(libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 librt.so.1 libresolv.so.2 libutil.so.1 libnss_dns.so.2
   libnss_files.so.2 libgcc_s.so.1 libstdc++.so.6)
@@ -13,7 +14,7 @@ mkdir -p "$root"/{etc,proc,sys,dev,run,tmp,opt,var/lib/dpkg,usr/bin,usr/lib,usr/
 chmod 1777 "$root/tmp"
 ln -s usr/bin "$root/bin"
 ln -s usr/lib "$root/lib"
-for tool in sh bash cat dirname env id ls mkdir mv readlink rm sleep; do
+for tool in sh bash cat dirname env id ls mkdir mv readlink rm sleep "$@"; do
   cp -L "$(command -v "$tool")" "$root/usr/bin/$tool"
 done
 {

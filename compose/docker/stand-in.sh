@@ -53,21 +53,11 @@ if command -v prometheus >/dev/null; then
     'ENTRYPOINT ["/usr/bin/prometheus", "--config.file=/etc/prometheus/prometheus.yml", "--storage.tsdb.path=/prometheus"]'
 fi
 
-# Kafka's official image sets its properties from KAFKA_*, too.
-kafka=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/compose/testbed/kafka-broker/target/kafka
-[ -d "$kafka" ] || exit 0
+tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+[ -d "$tree/compose/testbed/kafka-broker/target/kafka" ] || exit 0
 context=$(mktemp -d)
-cp -rL "$kafka" "$context/libs"
-cat >"$context/run" <<'RUN'
-#!/bin/bash
-set -eu
-env | sed -n 's/^KAFKA_//p' | while IFS='=' read -r name value; do
-  echo "$(tr A-Z_ a-z. <<<"$name")=$value"
-done >/tmp/server.properties
-export CLASSPATH="/opt/kafka/libs/*"
-java kafka.tools.StorageTool format --ignore-formatted -t 4L6g3nShT-eMCtK--X86sw -c /tmp/server.properties
-exec java -Xmx512m kafka.Kafka /tmp/server.properties
-RUN
-printf '%s\n' 'FROM maven:3.9-eclipse-temurin-25' 'COPY . /opt/kafka' 'CMD ["bash", "/opt/kafka/run"]' >"$context/Dockerfile"
+"$tree/compose/docker/kafka-stand-in.sh" "$context"
+printf '%s\n' 'FROM maven:3.9-eclipse-temurin-25' 'COPY . /' 'CMD ["/etc/kafka/docker/run"]' >"$context/Dockerfile"
+echo Dockerfile >"$context/.dockerignore"
 "$docker" build -q -t apache/kafka:4.3.1 "$context"
 rm -rf "$context"
