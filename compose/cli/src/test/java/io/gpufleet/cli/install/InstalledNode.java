@@ -18,12 +18,10 @@ public final class InstalledNode {
     public static final Duration EFFECT = Duration.ofSeconds(60);
 
     private final RealCluster cluster;
-    private final Installation installation;
     private final SimulatedFaults faults;
 
-    public InstalledNode(RealCluster cluster, Installation installation, SimulatedFaults faults) {
+    public InstalledNode(RealCluster cluster, SimulatedFaults faults) {
         this.cluster = cluster;
-        this.installation = installation;
         this.faults = faults;
     }
 
@@ -41,7 +39,7 @@ public final class InstalledNode {
     public void failAndAwaitFields() throws IOException {
         fail(3);
         await().atMost(EFFECT)
-                .untilAsserted(() -> assertThat(installation.appliedFields())
+                .untilAsserted(() -> assertThat(AppliedFields.of(cluster.node()))
                         .containsKey(TAINT)
                         .containsKey("label nvidia.com/gpu.count")
                         .containsKey("condition GpuUnhealthy"));
@@ -58,16 +56,18 @@ public final class InstalledNode {
         awaitField(TAINT);
     }
 
-    /** Returns when the node has one of {@link Installation#appliedFields()}. */
+    /** Returns when the node has one of {@link AppliedFields}. */
     public void awaitField(String field) {
         await().atMost(EFFECT)
-                .untilAsserted(() -> assertThat(installation.appliedFields()).containsKey(field));
+                .untilAsserted(
+                        () -> assertThat(AppliedFields.of(cluster.node())).containsKey(field));
     }
 
     /** Returns when the node does not have the taint of a fault. */
     public void awaitNoTaint() {
         await().atMost(EFFECT)
-                .untilAsserted(() -> assertThat(installation.appliedFields()).doesNotContainKey(TAINT));
+                .untilAsserted(
+                        () -> assertThat(AppliedFields.of(cluster.node())).doesNotContainKey(TAINT));
     }
 
     /** Returns when the node has a label with this value. */

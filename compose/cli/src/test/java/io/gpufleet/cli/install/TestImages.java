@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.apache.kafka.common.utils.AppInfoParser;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,12 +30,23 @@ public final class TestImages {
             "allocation-service", "allocation-service",
             "cli", "gpufleet");
 
+    private static final String UBUNTU = "docker.io/library/ubuntu:24.04";
+
     private static final Logger LOG = LoggerFactory.getLogger(TestImages.class);
 
     private TestImages() {}
 
     /** Makes and loads them, below a directory. */
     public static void load(Path directory) throws IOException, InterruptedException {
+        load(directory, false);
+    }
+
+    /** Makes and loads them, and those of the next release. */
+    public static void loadBothReleases(Path directory) throws IOException, InterruptedException {
+        load(directory, true);
+    }
+
+    private static void load(Path directory, boolean next) throws IOException, InterruptedException {
         new DaemonPackage(Repository.root()).makeIfStale(LOG::info);
         for (var image : START.entrySet()) {
             Path root = directory.resolve(image.getKey());
@@ -44,7 +56,7 @@ public final class TestImages {
                     image.getKey(),
                     root.toString());
             load(directory.resolve(image.getKey() + ".tar"), root, image, RELEASE);
-            if (!image.getKey().equals("cli")) {
+            if (next && !image.getKey().equals("cli")) {
                 changeVersion(root, NEXT_RELEASE);
                 load(directory.resolve(image.getKey() + ".tar"), root, image, NEXT_RELEASE);
             }
@@ -54,16 +66,44 @@ public final class TestImages {
 
     /** An image under the name that the driver installer wants, with busybox for the tools of its script. */
     public static void loadInstaller(Path directory) throws IOException, InterruptedException {
-        Path root = directory.resolve("installer");
-        execute(directory, "bash", "-ec", """
+        load(directory, UBUNTU, "/bin/sh", """
                 mkdir -p $0/bin $0/host $0/run/gpufleet $0/etc/driver-installer $0/etc/driver
                 cp /bin/busybox $0/bin/
                 for tool in $(busybox --list | grep -vx busybox); do ln -s busybox $0/bin/$tool; done
-                """, root.toString());
-        Path archive = directory.resolve("installer.tar");
-        RealCluster.tool("image", archive.toString(), "docker.io/library/ubuntu:24.04", root.toString(), "/bin/sh");
+                """, "");
+    }
+
+    /**
+     * An image under the name that the MPS pods want, with Debian's tools for those of Ubuntu, and in {@code /usr/local/bin} the
+     * programs of a directory, as the container runtime of NVIDIA mounts those of the driver.
+     */
+    public static void loadMps(Path directory, Path programs) throws IOException, InterruptedException {
+        load(directory, UBUNTU, "/bin/bash", """
+                compose/docker/root.sh $0 cp date find grep head mount mountpoint sed timeout touch tr unshare
+                install -m 755 -t $0/usr/local/bin "$1"/*
+                """, programs.toString());
+    }
+
+    /** Kafka under the name of the image that the component kafka-for-development wants, as compose/docker/kafka-stand-in.sh says. */
+    public static void loadKafka(Path directory) throws IOException, InterruptedException {
+        load(directory, "docker.io/apache/kafka:" + AppInfoParser.getVersion(), "/etc/kafka/docker/run", """
+                compose/docker/root.sh $0
+                "$JAVA_HOME/bin/jlink" --add-modules java.se,jdk.management,jdk.unsupported --strip-debug \
+                    --no-header-files --no-man-pages --output $0/opt/java
+                ln -s /opt/java/bin/java $0/usr/local/bin/java
+                compose/docker/kafka-stand-in.sh $0
+                """, "");
+    }
+
+    /** Loads an image of the root that a script lays out below its {@code $0}, in the checkout; an argument is its {@code $1}. */
+    private static void load(Path directory, String image, String entrypoint, String script, String argument)
+            throws IOException, InterruptedException {
+        Path root = directory.resolve("stand-in");
+        Path archive = directory.resolve("stand-in.tar");
+        execute(directory, "bash", "-ec", script, root.toString(), argument);
+        RealCluster.tool("image", archive.toString(), image, root.toString(), entrypoint);
         RealCluster.tool("load", archive.toString());
-        Files.delete(archive);
+        execute(directory, "rm", "-rf", root.toString(), archive.toString());
     }
 
     private static void load(Path archive, Path root, Map.Entry<String, String> image, String release)
@@ -97,6 +137,7 @@ public final class TestImages {
     private static void execute(Path directory, String... command) throws IOException, InterruptedException {
         Path log = directory.resolve("images.log");
         var builder = new ProcessBuilder(List.of(command))
+                .directory(Repository.root().toFile())
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));

@@ -65,13 +65,13 @@ class InstallClusterIT {
         cluster = RealCluster.open();
         hostFiles = HostFiles.now();
         objects = NamedObjects.now(cluster.client());
-        TestImages.load(directory);
+        TestImages.loadBothReleases(directory);
         TestImages.loadInstaller(directory);
         broker = BrokerProcess.startOn(directory.resolve("kafka"), Installation.nodeAddress(cluster));
         // A run that was ended may have left some.
         DirectoryTrees.delete(FAULTS);
         installation = Installation.write(cluster, directory, broker.remoteBootstrap(), FAULTS);
-        node = new InstalledNode(cluster, installation, new SimulatedFaults(FAULTS));
+        node = new InstalledNode(cluster, new SimulatedFaults(FAULTS));
         webhooks = new WebhookHistory(cluster.client());
         installation.apply();
     }

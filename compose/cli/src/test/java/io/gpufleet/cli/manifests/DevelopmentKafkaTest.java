@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 import org.apache.kafka.common.utils.AppInfoParser;
 import org.junit.jupiter.api.Test;
 
-/** The Kafka of overlays/dev, which no test can run: its image comes from a registry. */
+/** The Kafka of overlays/dev against that of compose.yaml; {@code DevOverlayClusterIT} runs it. */
 class DevelopmentKafkaTest {
     private final Container broker = pod().getContainers().getFirst();
 

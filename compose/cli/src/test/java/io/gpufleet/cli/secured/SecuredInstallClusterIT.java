@@ -72,7 +72,7 @@ class SecuredInstallClusterIT {
         kafka.createSecrets(directory);
         DirectoryTrees.delete(FAULTS);
         installation = ProductionOverlay.write(cluster, directory, FAULTS);
-        node = new InstalledNode(cluster, installation, new SimulatedFaults(FAULTS));
+        node = new InstalledNode(cluster, new SimulatedFaults(FAULTS));
         installation.apply();
     }
 
