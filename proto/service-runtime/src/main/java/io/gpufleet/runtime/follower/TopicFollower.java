@@ -64,7 +64,8 @@ public final class TopicFollower implements AutoCloseable {
 
     private volatile @Nullable KafkaConsumer<String, byte[]> current;
 
-    private TopicFollower(
+    /** Follower that does not read yet, and will ask that often whether the topic is still the same. */
+    TopicFollower(
             KafkaClients kafka,
             Codec codec,
             Followed followed,
@@ -87,20 +88,12 @@ public final class TopicFollower implements AutoCloseable {
     /** Starts the thread, which reads until it is closed and starts over after a failure. */
     public static TopicFollower start(
             KafkaClients kafka, Codec codec, Followed followed, TopicListener listener, Clock clock) {
-        return start(kafka, codec, followed, listener, clock, IDENTITY_INTERVAL);
+        return new TopicFollower(kafka, codec, followed, listener, clock, IDENTITY_INTERVAL).start();
     }
 
-    /** Asks that often whether the topic is still the same. */
-    static TopicFollower start(
-            KafkaClients kafka,
-            Codec codec,
-            Followed followed,
-            TopicListener listener,
-            Clock clock,
-            Duration identityInterval) {
-        var follower = new TopicFollower(kafka, codec, followed, listener, clock, identityInterval);
-        follower.thread.start();
-        return follower;
+    TopicFollower start() {
+        thread.start();
+        return this;
     }
 
     private void run() {

@@ -236,16 +236,17 @@ class TopicFollowerIT {
             write(producer, codec, 1, 2);
             // Given a reader that is slow until the topic is another one
             var anew = new CountDownLatch(1);
-            try (var _ = TopicFollower.start(
-                    clients(),
-                    codec,
-                    FOLLOWED,
-                    event -> {
-                        taken.add(event.envelope().id().sequence());
-                        await().atMost(TIMEOUT).until(() -> taken.size() < 2 || anew.getCount() == 0);
-                    },
-                    Clock.systemUTC(),
-                    Duration.ofMillis(200))) {
+            try (var _ = new TopicFollower(
+                            clients(),
+                            codec,
+                            FOLLOWED,
+                            event -> {
+                                taken.add(event.envelope().id().sequence());
+                                await().atMost(TIMEOUT).until(() -> taken.size() < 2 || anew.getCount() == 0);
+                            },
+                            Clock.systemUTC(),
+                            Duration.ofMillis(200))
+                    .start()) {
                 await().atMost(TIMEOUT).until(() -> taken.size() == 2);
 
                 // When it has more records than the one that was read
