@@ -6,6 +6,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import com.google.protobuf.util.JsonFormat;
 import io.gpufleet.wire.json.FastJson;
+import io.gpufleet.wire.json.NonexistentTimes;
 import java.util.Optional;
 
 /** Encoding of the value of a record, named by its header {@code content-type}. */
@@ -44,6 +45,10 @@ public enum PayloadEncoding {
     private static final JsonFormat.Parser STRICT_PARSER = JsonFormat.parser();
 
     private static final PayloadEncoding[] ALL = values();
+
+    static {
+        NonexistentTimes.refuse();
+    }
 
     private final String contentType;
     private final byte[] header;
