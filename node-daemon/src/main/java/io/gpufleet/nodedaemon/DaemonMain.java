@@ -303,7 +303,8 @@ final class DaemonMain implements AutoCloseable {
                 config.kubelet().podResourcesSocket(),
                 config.kubelet().devicePluginDirectory().resolve("kubelet_internal_checkpoint"),
                 name -> name.startsWith("nvidia.com/"),
-                Clock.systemUTC());
+                Clock.systemUTC(),
+                System::nanoTime);
     }
 
     private LongSupplier followKernelLog(DaemonConfig config, HostInfo host, BlockingQueue<NodeLoopInput> inbox) {

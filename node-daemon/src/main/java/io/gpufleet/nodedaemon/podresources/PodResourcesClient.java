@@ -10,8 +10,6 @@ import io.gpufleet.proto.kubelet.podresources.ListPodResourcesRequest;
 import io.gpufleet.proto.kubelet.podresources.ListPodResourcesResponse;
 import io.netty.channel.EventLoop;
 import io.vertx.grpc.common.GrpcStatus;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -19,29 +17,35 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 /** Client of the kubelet's podresources v1 API; takes the UIDs of pods from the kubelet's checkpoint. */
 public final class PodResourcesClient implements HolderSource {
     private static final Duration DEADLINE = Duration.ofSeconds(10);
-    private static final Duration KUBELET_STARTUP = Duration.ofSeconds(15);
 
     private final UnixGrpcClient calls;
     private final Executor files;
     private final Path socket;
     private final Path checkpoint;
     private final Predicate<String> resourceFilter;
-    private final Clock clock;
+    /** Of the executor of files. */
+    private final KubeletUptime uptime;
 
     /** Creates a client on an event loop; it connects on each {@link #list}. */
     public PodResourcesClient(
-            EventLoop loop, Path socket, Path checkpoint, Predicate<String> resourceFilter, Clock clock) {
+            EventLoop loop,
+            Path socket,
+            Path checkpoint,
+            Predicate<String> resourceFilter,
+            Clock clock,
+            LongSupplier nanoTime) {
         this.calls = new UnixGrpcClient(loop);
         this.files = OnDemandThread.executor("pod-resources");
         this.socket = socket;
         this.checkpoint = checkpoint;
         this.resourceFilter = resourceFilter;
-        this.clock = clock;
+        this.uptime = new KubeletUptime(socket, clock, nanoTime);
     }
 
     @Override
@@ -74,16 +78,7 @@ public final class PodResourcesClient implements HolderSource {
 
     private Holdings join(KubeletCheckpoint before, ListPodResourcesResponse response) {
         KubeletCheckpoint after = KubeletCheckpoint.read(checkpoint, resourceFilter);
-        return new PodResourcesCheckpointJoin(resourceFilter, after, after.entriesAlsoIn(before), isKubeletReady())
+        return new PodResourcesCheckpointJoin(resourceFilter, after, after.entriesAlsoIn(before), uptime.isReady())
                 .join(response);
-    }
-
-    private boolean isKubeletReady() {
-        try {
-            var socketCreated = Files.getLastModifiedTime(socket).toInstant();
-            return Duration.between(socketCreated, clock.instant()).compareTo(KUBELET_STARTUP) >= 0;
-        } catch (IOException absent) {
-            return false;
-        }
     }
 }

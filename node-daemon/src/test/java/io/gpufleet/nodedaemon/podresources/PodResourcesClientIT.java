@@ -70,7 +70,8 @@ class PodResourcesClientIT {
                 socket,
                 directory.resolve("kubelet_internal_checkpoint"),
                 name -> name.startsWith("nvidia.com/"),
-                Clock.systemUTC());
+                Clock.systemUTC(),
+                System::nanoTime);
     }
 
     @AfterEach
