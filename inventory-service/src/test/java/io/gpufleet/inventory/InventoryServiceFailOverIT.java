@@ -3,8 +3,10 @@ package io.gpufleet.inventory;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.gpufleet.proto.bus.v1.ActiveReplica;
 import io.gpufleet.proto.inventory.v1.NodeView;
 import io.gpufleet.testbed.testkit.DaemonEventProducer;
+import io.gpufleet.testbed.testkit.EventReader;
 import io.gpufleet.testbed.testkit.ProgramProcess;
 import io.gpufleet.testbed.testkit.TestBed;
 import io.gpufleet.testbed.testkit.TestGpus;
@@ -36,6 +38,8 @@ class InventoryServiceFailOverIT {
     private static final String FIRST = "inventory-service-0";
     private static final String SECOND = "inventory-service-1";
     private static final int NODES = 8;
+    /** Exit status of a process that SIGTERM has ended. */
+    private static final int TERMINATED = 143;
 
     @TempDir
     private Path dir;
@@ -133,6 +137,28 @@ class InventoryServiceFailOverIT {
         // Then it was the last one, and what it wrote does not stay
         awaitAll("a100");
         assertThat(trace.asked(FIRST)).isEqualTo(asked);
+    }
+
+    @Test
+    void leaderThatIsTerminatedClosesEveryPartWithoutABrokerAndResignsWithOne() {
+        // When
+        bed.broker().proxy().cut();
+        assertThat(first.terminate(TIMEOUT)).isEqualTo(TERMINATED);
+
+        // Then
+        assertThat(first.log()).contains("the projection did not end in time").doesNotContain("not closed in time");
+
+        // When
+        await().atMost(TIMEOUT).until(() -> second.hasMetric(ACTIVE));
+        assertThat(second.terminate(TIMEOUT)).isEqualTo(TERMINATED);
+
+        // Then
+        assertThat(second.log()).doesNotContain("the projection did not end in time", "not closed in time");
+        try (var changelog = new EventReader(bed.broker().bootstrap(), bed.codec(), "@active", Topic.NODES)) {
+            var last = (ActiveReplica) changelog.read().getLast().event().payload();
+            assertThat(last.getInstance()).isEqualTo(SECOND);
+            assertThat(last.getResigned()).isTrue();
+        }
     }
 
     @Test

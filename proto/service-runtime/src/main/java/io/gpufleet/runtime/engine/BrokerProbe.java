@@ -40,6 +40,15 @@ final class BrokerProbe implements AutoCloseable {
      */
     record Ends(Map<TopicPartition, Long> offsets, long atNanos) {}
 
+    /** A topic is missing or the broker cannot say; waited for. The message is one line for people. */
+    static final class TopicsUnavailableException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        private TopicsUnavailableException(String message) {
+            super(message);
+        }
+    }
+
     private static final Logger LOG = LoggerFactory.getLogger(BrokerProbe.class);
     private static final Duration INTERVAL = Duration.ofSeconds(2);
     /** Stands for the topics while they are not as they have to be. */

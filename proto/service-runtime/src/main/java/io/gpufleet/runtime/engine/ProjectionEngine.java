@@ -1,13 +1,11 @@
 package io.gpufleet.runtime.engine;
 
 import io.gpufleet.runtime.leadership.Leadership;
-import io.gpufleet.runtime.leadership.Resignation;
 import io.gpufleet.runtime.projection.Actor;
 import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.projection.ReplicaRole;
 import io.gpufleet.runtime.projection.StateListener;
 import io.gpufleet.runtime.projection.States;
-import io.gpufleet.wire.Topic;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +30,12 @@ import org.slf4j.LoggerFactory;
 public final class ProjectionEngine<S> implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ProjectionEngine.class);
     private static final Duration RETRY_DELAY = Duration.ofMillis(500);
-    private static final int FAILED_TERMS = 3;
+    /**
+     * The program ends 10 s after SIGTERM: in the rest of them what is closed after this one sends what it still has. A commit
+     * under way takes milliseconds; where the broker does not answer, the next leader decides about it.
+     */
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
+
     /** A replica that has committed for so many leases leads with success. */
     private static final int LEASES_OF_A_LEADER = 3;
 
@@ -41,12 +44,11 @@ public final class ProjectionEngine<S> implements AutoCloseable {
     private final EngineContext context;
     private final StateStore.Committed<S> committed;
     private final Leadership leadership = new Leadership();
-    private final Resignation resignation = new Resignation(FAILED_TERMS);
+    private final Candidacy candidacy;
     private final CompletableFuture<Long> writerIncarnation = new CompletableFuture<>();
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Consumer<String> onFailure;
     private final Thread thread;
-    private volatile @Nullable Election election;
     private boolean warm;
     private volatile ReplicaRole role = ReplicaRole.STARTING;
     private volatile String lastError = "";
@@ -62,6 +64,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         this.onFailure = onFailure;
         this.probe = BrokerProbe.start(parts);
         this.context = new EngineContext(parts, probe);
+        this.candidacy = new Candidacy(parts, context, leadership);
         // A platform thread: the selector of Kafka's clients pins a virtual one (decision 0002).
         this.thread = Thread.ofPlatform()
                 .name(parts.settings().service() + "-projection")
@@ -116,11 +119,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
             case STOPPED -> lines.add(failure().orElse("stopped"));
         }
         lines.addAll(probe.failures());
-        Election standing = election;
-        if (standing != null && !standing.trouble().isEmpty()) {
-            lines.add("cannot stand for election: " + standing.trouble());
-        }
-        lines.addAll(resignation.reasons());
+        lines.addAll(candidacy.readinessFailures());
         lines.addAll(context.tickFailures());
         lines.addAll(context.failedKeys().lines());
         lines.addAll(context.lostTopics().lines());
@@ -179,9 +178,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         } finally {
             role = ReplicaRole.STOPPED;
             probe.close();
-            if (election != null) {
-                election.close();
-            }
+            candidacy.close();
         }
     }
 
@@ -206,7 +203,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
                     return;
                 }
                 writerIncarnation.complete(Math.max(parts.clock().millis(), changelog.ownWriterIncarnation() + 1));
-                standForElection();
+                candidacy.stand();
                 if (!warm) {
                     warm = true;
                     warmUp();
@@ -251,16 +248,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
             Map<TopicPartition, Long> ends = BrokerProbe.awaitLeaders(parts, admin);
             context.lostTopics()
                     .check(context.topicIds(), former.isPresent(), () -> BrokerProbe.emptied(parts, admin, ends));
-            // Nobody leads better meanwhile: joining takes some seconds, restoring as well.
-            if (election == null && Election.withoutRival(parts, admin)) {
-                standForElection();
-            }
-        }
-    }
-
-    private void standForElection() {
-        if (election == null) {
-            election = Election.start(parts, parts.codec().topics().name(Topic.ELECTION), leadership);
+            candidacy.standWithoutRival(admin);
         }
     }
 
@@ -270,12 +258,12 @@ public final class ProjectionEngine<S> implements AutoCloseable {
             activeAddress =
                     changelog.active().map(active -> active.getGrpcAddress()).orElse("");
             changelog.follow();
-            checkElection();
+            candidacy.check();
             long now = parts.clients().nanos();
             if (!changelog.ledByAnother(context, now)) {
                 since = now;
             } else if (now - since > LEASES_OF_A_LEADER * context.lease().durationNanos()) {
-                resignation.anotherLeads();
+                candidacy.anotherLeads();
             }
         }
     }
@@ -295,7 +283,7 @@ public final class ProjectionEngine<S> implements AutoCloseable {
                                 .log("active");
                     }
                     if (term.productive()) {
-                        resignation.productive();
+                        candidacy.productive();
                         lastLogged = "";
                     }
                     return mustStop() || generation != probe.topicsGeneration();
@@ -319,8 +307,8 @@ public final class ProjectionEngine<S> implements AutoCloseable {
 
     private void releaseLeadership() {
         leadership.endActing();
-        if (stopping() && election != null) {
-            election.close();
+        if (stopping()) {
+            candidacy.close();
         }
     }
 
@@ -330,14 +318,6 @@ public final class ProjectionEngine<S> implements AutoCloseable {
 
     private boolean stopping() {
         return closing.getCount() == 0;
-    }
-
-    private void checkElection() {
-        if (election != null) {
-            election.failure().ifPresent(line -> {
-                throw new ProjectionStoppedException(line);
-            });
-        }
     }
 
     /** After any failure the states may be ahead of the log: the caller starts from empty ones. */
@@ -355,23 +335,9 @@ public final class ProjectionEngine<S> implements AutoCloseable {
                 .log("restoring the states from the changelog");
         lastLogged = reason;
         lastError = reason;
-        Election standing = election;
-        if (standing != null && fenced) {
-            standing.rejoin();
-        } else if (standing != null && led) {
-            resignation.failed(lastError).ifPresent(absence -> resign(standing, absence));
-        }
-        checkElection();
+        candidacy.failed(reason, fenced, led);
+        candidacy.check();
         backOff();
-    }
-
-    private void resign(Election standing, Duration absence) {
-        context.counting().resignations.incrementAndGet();
-        LOG.atError()
-                .addKeyValue("seconds", absence.toSeconds())
-                .addKeyValue("error", lastError)
-                .log("resigning: three terms in a row committed nothing");
-        standing.resign(absence);
     }
 
     private void backOff() {
@@ -384,13 +350,13 @@ public final class ProjectionEngine<S> implements AutoCloseable {
         }
     }
 
-    /** Stores the offsets, stops acting, resigns, leaves the group; returns within 10 s. */
+    /** Stores the offsets, stops acting, resigns, leaves the group; returns within 5 s. */
     @Override
     public void close() {
         closing.countDown();
         try {
-            if (!thread.join(Duration.ofSeconds(10))) {
-                LOG.atWarn().log("the projection did not end within 10 s");
+            if (!thread.join(CLOSE_TIMEOUT)) {
+                LOG.atWarn().log("the projection did not end in time");
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();

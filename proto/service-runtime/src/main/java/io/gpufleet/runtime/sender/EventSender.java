@@ -29,7 +29,9 @@ import org.jspecify.annotations.Nullable;
  * for topics that the same instance writes by its projection: their sequences would meet.
  */
 public final class EventSender implements AutoCloseable {
-    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
+    /** After the 5 s of a projection less than the 10 s in which a program ends. */
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(4);
+
     private static final String WRITER_KEY = "@writer/";
 
     private final KafkaClients kafka;
