@@ -8,15 +8,9 @@ import static io.gpufleet.nodedaemon.nvml.ControlFileLayout.processAt;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -37,13 +31,10 @@ public final class FakeNvml implements AutoCloseable {
     private static final int PROCESSES = 64;
     private static final Pattern PROFILE = Pattern.compile("(?:(\\d)c\\.)?(\\d)g\\.(\\d+)gb(\\+me)?");
     private static final int ALL_EVENTS = 0xff9f;
-    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
-    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
 
     private final Path driverRoot;
     private final Path library;
-    private final Arena arena = Arena.ofShared();
-    private final MemorySegment memory;
+    private final ControlMemory memory;
 
     private FakeNvml(Path driverRoot, Path compiled, String version) {
         this.driverRoot = driverRoot;
@@ -54,19 +45,13 @@ public final class FakeNvml implements AutoCloseable {
             Path file = directory.resolve("libnvidia-ml.so." + version);
             Files.copy(compiled, file, StandardCopyOption.REPLACE_EXISTING);
             relink(file);
-            try (FileChannel control = FileChannel.open(
-                    directory.resolve("nvml.control"),
-                    StandardOpenOption.CREATE,
-                    StandardOpenOption.READ,
-                    StandardOpenOption.WRITE)) {
-                memory = control.map(FileChannel.MapMode.READ_WRITE, 0, offsetOf("Control"), arena);
-            }
+            memory = ControlMemory.map(directory.resolve("nvml.control"), offsetOf("Control"));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        text(offsetOf("Control.driverVersion"), version);
-        set(offsetOf("Control.cudaVersion"), 12_080);
-        set(offsetOf("Control.magic"), MAGIC);
+        memory.text(offsetOf("Control.driverVersion"), version);
+        memory.set(offsetOf("Control.cudaVersion"), 12_080);
+        memory.set(offsetOf("Control.magic"), MAGIC);
     }
 
     /** Installs a library with so many GPUs below a driver root, which may be a temporary directory of the test. */
@@ -96,7 +81,7 @@ public final class FakeNvml implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        text(offsetOf("Control.driverVersion"), version);
+        memory.text(offsetOf("Control.driverVersion"), version);
         return this;
     }
 
@@ -107,43 +92,43 @@ public final class FakeNvml implements AutoCloseable {
 
     /** Sets the number of GPUs; new ones are healthy. */
     public FakeNvml gpus(int count) {
-        for (int i = (int) INT.getVolatile(memory, offsetOf("Control.gpuCount")); i < count; i++) {
+        for (int i = memory.integer(offsetOf("Control.gpuCount")); i < count; i++) {
             healthy(i);
         }
-        set(offsetOf("Control.gpuCount"), count);
+        memory.set(offsetOf("Control.gpuCount"), count);
         return this;
     }
 
     private void healthy(int i) {
-        text(gpuAt(i, "uuid"), uuid(i));
-        text(gpuAt(i, "name"), "NVIDIA H100 80GB HBM3");
-        text(gpuAt(i, "serial"), "165492200000" + i);
-        text(gpuAt(i, "busId"), busId(i));
-        text(gpuAt(i, "vbios"), "96.00.74.00.01");
-        set(gpuAt(i, "minorNumber"), i);
-        set(gpuAt(i, "ccMajor"), 9);
-        set(gpuAt(i, "gpuUtil"), 10 + i);
-        set(gpuAt(i, "memoryUtil"), 5 + i);
-        set(gpuAt(i, "power"), 120_000 + i);
-        set(gpuAt(i, "temperature"), 40 + i);
-        set(gpuAt(i, "smClock"), 1980);
-        set(gpuAt(i, "memoryClock"), 2619);
-        set(gpuAt(i, "memoryTotal"), 81_559L << 20);
-        set(gpuAt(i, "memoryUsed"), 1L << 30);
-        set(gpuAt(i, "energy"), 1_000_000L + i);
-        set(gpuAt(i, "clockReasons"), 1L);
-        set(gpuAt(i, "eventTypes"), (long) ALL_EVENTS);
-        set(gpuAt(i, "pcieGeneration"), 5);
-        set(gpuAt(i, "pcieGenerationMax"), 5);
-        set(gpuAt(i, "pcieWidth"), 16);
-        set(gpuAt(i, "pcieWidthMax"), 16);
-        set(gpuAt(i, "pcieSent"), 4000);
-        set(gpuAt(i, "pcieReceived"), 2000);
+        memory.text(gpuAt(i, "uuid"), uuid(i));
+        memory.text(gpuAt(i, "name"), "NVIDIA H100 80GB HBM3");
+        memory.text(gpuAt(i, "serial"), "165492200000" + i);
+        memory.text(gpuAt(i, "busId"), busId(i));
+        memory.text(gpuAt(i, "vbios"), "96.00.74.00.01");
+        memory.set(gpuAt(i, "minorNumber"), i);
+        memory.set(gpuAt(i, "ccMajor"), 9);
+        memory.set(gpuAt(i, "gpuUtil"), 10 + i);
+        memory.set(gpuAt(i, "memoryUtil"), 5 + i);
+        memory.set(gpuAt(i, "power"), 120_000 + i);
+        memory.set(gpuAt(i, "temperature"), 40 + i);
+        memory.set(gpuAt(i, "smClock"), 1980);
+        memory.set(gpuAt(i, "memoryClock"), 2619);
+        memory.set(gpuAt(i, "memoryTotal"), 81_559L << 20);
+        memory.set(gpuAt(i, "memoryUsed"), 1L << 30);
+        memory.set(gpuAt(i, "energy"), 1_000_000L + i);
+        memory.set(gpuAt(i, "clockReasons"), 1L);
+        memory.set(gpuAt(i, "eventTypes"), (long) ALL_EVENTS);
+        memory.set(gpuAt(i, "pcieGeneration"), 5);
+        memory.set(gpuAt(i, "pcieGenerationMax"), 5);
+        memory.set(gpuAt(i, "pcieWidth"), 16);
+        memory.set(gpuAt(i, "pcieWidthMax"), 16);
+        memory.set(gpuAt(i, "pcieSent"), 4000);
+        memory.set(gpuAt(i, "pcieReceived"), 2000);
         for (int field = 0; field < FIELDS; field++) {
-            set(gpuAt(i, "fields") + 8L * field, UNSUPPORTED_LONG);
+            memory.set(gpuAt(i, "fields") + 8L * field, UNSUPPORTED_LONG);
         }
         for (int metric = 0; metric < METRICS; metric++) {
-            memory.set(ValueLayout.JAVA_DOUBLE, gpuAt(i, "metrics") + 8L * metric, -1);
+            memory.set(gpuAt(i, "metrics") + 8L * metric, -1.0);
         }
         for (int link = 0; link < 18; link++) {
             link(i, link, "switch");
@@ -163,28 +148,28 @@ public final class FakeNvml implements AutoCloseable {
     /** Sets a field of a GPU by its name in control.h; {@link #UNSUPPORTED} makes it NOT_SUPPORTED. */
     public FakeNvml gpu(int gpu, String fact, long value) {
         if (isLong(fact)) {
-            set(gpuAt(gpu, fact), value);
+            memory.set(gpuAt(gpu, fact), value);
         } else {
-            set(gpuAt(gpu, fact), (int) value);
+            memory.set(gpuAt(gpu, fact), (int) value);
         }
         return this;
     }
 
     /** Sets a text of a GPU by its name in control.h; an empty one makes it NOT_SUPPORTED. */
     public FakeNvml gpu(int gpu, String fact, String value) {
-        text(gpuAt(gpu, fact), value);
+        memory.text(gpuAt(gpu, fact), value);
         return this;
     }
 
     /** Sets one field of nvmlDeviceGetFieldValues; {@link #UNSUPPORTED} makes it NOT_SUPPORTED again. */
     public FakeNvml field(int gpu, int id, long value) {
-        set(gpuAt(gpu, "fields") + 8L * id, value);
+        memory.set(gpuAt(gpu, "fields") + 8L * id, value);
         return this;
     }
 
     /** Sets a GPM metric in NVML's unit, percent or MiB/s, and enables GPM on the GPU. */
     public FakeNvml metric(int gpu, int id, double value) {
-        memory.set(ValueLayout.JAVA_DOUBLE, gpuAt(gpu, "metrics") + 8L * id, value);
+        memory.set(gpuAt(gpu, "metrics") + 8L * id, value);
         return gpu(gpu, "gpm", 1);
     }
 
@@ -201,31 +186,31 @@ public final class FakeNvml implements AutoCloseable {
         }
         int slices = Integer.parseInt(parts.group(2));
         long at = migAt(gpu, slot);
-        set(at + offsetOf("ControlMig.gpuInstance"), gpuInstance);
-        set(at + offsetOf("ControlMig.computeInstance"), 0);
-        set(at + offsetOf("ControlMig.gpuSlices"), slices);
-        set(
+        memory.set(at + offsetOf("ControlMig.gpuInstance"), gpuInstance);
+        memory.set(at + offsetOf("ControlMig.computeInstance"), 0);
+        memory.set(at + offsetOf("ControlMig.gpuSlices"), slices);
+        memory.set(
                 at + offsetOf("ControlMig.computeSlices"),
                 parts.group(1) == null ? slices : Integer.parseInt(parts.group(1)));
-        set(at + offsetOf("ControlMig.multiprocessors"), 16 * slices);
-        set(at + offsetOf("ControlMig.copyEngines"), slices);
-        set(at + offsetOf("ControlMig.decoders"), slices);
-        set(at + offsetOf("ControlMig.jpegs"), slices);
-        set(at + offsetOf("ControlMig.ofas"), parts.group(4) == null ? 0 : 1);
-        set(at + offsetOf("ControlMig.profileId"), 20 - slices);
-        set(at + offsetOf("ControlMig.placementStart"), slot);
-        set(at + offsetOf("ControlMig.placementSize"), slices);
-        set(at + offsetOf("ControlMig.memoryMb"), 1024L * Integer.parseInt(parts.group(3)));
-        set(at + offsetOf("ControlMig.memoryUsed"), 64L << 20);
-        text(at + offsetOf("ControlMig.uuid"), migUuid(gpu, gpuInstance));
-        text(at + offsetOf("ControlMig.profile"), profile);
-        set(at + offsetOf("ControlMig.used"), 1);
+        memory.set(at + offsetOf("ControlMig.multiprocessors"), 16 * slices);
+        memory.set(at + offsetOf("ControlMig.copyEngines"), slices);
+        memory.set(at + offsetOf("ControlMig.decoders"), slices);
+        memory.set(at + offsetOf("ControlMig.jpegs"), slices);
+        memory.set(at + offsetOf("ControlMig.ofas"), parts.group(4) == null ? 0 : 1);
+        memory.set(at + offsetOf("ControlMig.profileId"), 20 - slices);
+        memory.set(at + offsetOf("ControlMig.placementStart"), slot);
+        memory.set(at + offsetOf("ControlMig.placementSize"), slices);
+        memory.set(at + offsetOf("ControlMig.memoryMb"), 1024L * Integer.parseInt(parts.group(3)));
+        memory.set(at + offsetOf("ControlMig.memoryUsed"), 64L << 20);
+        memory.text(at + offsetOf("ControlMig.uuid"), migUuid(gpu, gpuInstance));
+        memory.text(at + offsetOf("ControlMig.profile"), profile);
+        memory.set(at + offsetOf("ControlMig.used"), 1);
         return this;
     }
 
     /** Destroys the instance in a slot; its handle becomes invalid. */
     public FakeNvml noMig(int gpu, int slot) {
-        set(migAt(gpu, slot) + offsetOf("ControlMig.used"), 0);
+        memory.set(migAt(gpu, slot) + offsetOf("ControlMig.used"), 0);
         return this;
     }
 
@@ -239,13 +224,13 @@ public final class FakeNvml implements AutoCloseable {
     public FakeNvml process(int gpu, long pid, long bytes, int gpuInstance, boolean mps) {
         for (int slot = 0; slot < PROCESSES; slot++) {
             long at = processAt(gpu, slot);
-            if ((int) INT.getVolatile(memory, at + offsetOf("ControlProcess.used")) == 0) {
-                set(at + offsetOf("ControlProcess.pid"), (int) pid);
-                set(at + offsetOf("ControlProcess.memory"), bytes);
-                set(at + offsetOf("ControlProcess.gpuInstance"), gpuInstance);
-                set(at + offsetOf("ControlProcess.computeInstance"), gpuInstance == -1 ? -1 : 0);
-                set(at + offsetOf("ControlProcess.mps"), mps ? 1 : 0);
-                set(at + offsetOf("ControlProcess.used"), 1);
+            if (memory.integer(at + offsetOf("ControlProcess.used")) == 0) {
+                memory.set(at + offsetOf("ControlProcess.pid"), (int) pid);
+                memory.set(at + offsetOf("ControlProcess.memory"), bytes);
+                memory.set(at + offsetOf("ControlProcess.gpuInstance"), gpuInstance);
+                memory.set(at + offsetOf("ControlProcess.computeInstance"), gpuInstance == -1 ? -1 : 0);
+                memory.set(at + offsetOf("ControlProcess.mps"), mps ? 1 : 0);
+                memory.set(at + offsetOf("ControlProcess.used"), 1);
                 return this;
             }
         }
@@ -260,7 +245,7 @@ public final class FakeNvml implements AutoCloseable {
     /** Ends all processes on the GPU. */
     public FakeNvml noProcesses(int gpu) {
         for (int slot = 0; slot < PROCESSES; slot++) {
-            set(processAt(gpu, slot) + offsetOf("ControlProcess.used"), 0);
+            memory.set(processAt(gpu, slot) + offsetOf("ControlProcess.used"), 0);
         }
         return this;
     }
@@ -272,9 +257,9 @@ public final class FakeNvml implements AutoCloseable {
 
     /** Posts a system event: 1 is an unbind, 2 a bind. */
     public FakeNvml systemEvent(long type) {
-        long posted = (long) LONG.getVolatile(memory, offsetOf("Control.systemPosted"));
-        set(offsetOf("Control.systemEvents") + posted % 64 * 8, type);
-        set(offsetOf("Control.systemPosted"), posted + 1);
+        long posted = memory.number(offsetOf("Control.systemPosted"));
+        memory.set(offsetOf("Control.systemEvents") + posted % 64 * 8, type);
+        memory.set(offsetOf("Control.systemPosted"), posted + 1);
         return this;
     }
 
@@ -285,23 +270,21 @@ public final class FakeNvml implements AutoCloseable {
             case "down" -> 0xff;
             default -> Integer.parseInt(end);
         };
-        set(gpuAt(gpu, "link") + 4L * link, value);
+        memory.set(gpuAt(gpu, "link") + 4L * link, value);
         return this;
     }
 
     /** Makes each call about an NVLink return a code; 0 makes it answer again. */
     public FakeNvml linkFails(int gpu, int link, int code) {
-        set(gpuAt(gpu, "linkFails") + 4L * link, code);
+        memory.set(gpuAt(gpu, "linkFails") + 4L * link, code);
         return this;
     }
 
     /** Attaches a GPU to a fabric. */
     public FakeNvml fabric(int gpu, UUID cluster, int clique) {
         for (int i = 0; i < 8; i++) {
-            memory.set(ValueLayout.JAVA_BYTE, gpuAt(gpu, "clusterUuid") + i, (byte)
-                    (cluster.getMostSignificantBits() >> (56 - 8 * i)));
-            memory.set(ValueLayout.JAVA_BYTE, gpuAt(gpu, "clusterUuid") + 8 + i, (byte)
-                    (cluster.getLeastSignificantBits() >> (56 - 8 * i)));
+            memory.set(gpuAt(gpu, "clusterUuid") + i, (byte) (cluster.getMostSignificantBits() >> (56 - 8 * i)));
+            memory.set(gpuAt(gpu, "clusterUuid") + 8 + i, (byte) (cluster.getLeastSignificantBits() >> (56 - 8 * i)));
         }
         return gpu(gpu, "cliqueId", clique).gpu(gpu, "fabricState", 3);
     }
@@ -318,14 +301,14 @@ public final class FakeNvml implements AutoCloseable {
 
     /** Posts an event; an instance of −1 is the whole GPU. */
     public FakeNvml event(int gpu, long type, long data, int instance) {
-        long posted = (long) LONG.getVolatile(memory, offsetOf("Control.posted"));
+        long posted = memory.number(offsetOf("Control.posted"));
         long at = offsetOf("Control.events") + posted % 256 * offsetOf("Event");
-        set(at + offsetOf("Event.gpu"), gpu);
-        set(at + offsetOf("Event.gpuInstance"), instance);
-        set(at + offsetOf("Event.computeInstance"), instance == -1 ? -1 : 0);
-        set(at + offsetOf("Event.type"), type);
-        set(at + offsetOf("Event.data"), data);
-        set(offsetOf("Control.posted"), posted + 1);
+        memory.set(at + offsetOf("Event.gpu"), gpu);
+        memory.set(at + offsetOf("Event.gpuInstance"), instance);
+        memory.set(at + offsetOf("Event.computeInstance"), instance == -1 ? -1 : 0);
+        memory.set(at + offsetOf("Event.type"), type);
+        memory.set(at + offsetOf("Event.data"), data);
+        memory.set(offsetOf("Control.posted"), posted + 1);
         return this;
     }
 
@@ -342,12 +325,12 @@ public final class FakeNvml implements AutoCloseable {
     private FakeNvml rule(String function, int gpu, int code, boolean hang) {
         for (int i = 0; i < 32; i++) {
             long at = offsetOf("Control.rules") + (long) i * offsetOf("Rule");
-            if ((int) INT.getVolatile(memory, at + offsetOf("Rule.used")) == 0) {
-                text(at + offsetOf("Rule.call"), function);
-                set(at + offsetOf("Rule.gpu"), gpu);
-                set(at + offsetOf("Rule.code"), code);
-                set(at + offsetOf("Rule.hang"), hang ? 1 : 0);
-                set(at + offsetOf("Rule.used"), 1);
+            if (memory.integer(at + offsetOf("Rule.used")) == 0) {
+                memory.text(at + offsetOf("Rule.call"), function);
+                memory.set(at + offsetOf("Rule.gpu"), gpu);
+                memory.set(at + offsetOf("Rule.code"), code);
+                memory.set(at + offsetOf("Rule.hang"), hang ? 1 : 0);
+                memory.set(at + offsetOf("Rule.used"), 1);
                 return this;
             }
         }
@@ -358,8 +341,8 @@ public final class FakeNvml implements AutoCloseable {
     public FakeNvml clearRules(String function) {
         for (int i = 0; i < 32; i++) {
             long at = offsetOf("Control.rules") + (long) i * offsetOf("Rule");
-            if (memory.getString(at + offsetOf("Rule.call")).equals(function)) {
-                set(at + offsetOf("Rule.used"), 0);
+            if (memory.text(at + offsetOf("Rule.call")).equals(function)) {
+                memory.set(at + offsetOf("Rule.used"), 0);
             }
         }
         return this;
@@ -368,32 +351,20 @@ public final class FakeNvml implements AutoCloseable {
     /** Removes all rules; hanging calls return. */
     public FakeNvml clearRules() {
         for (int i = 0; i < 32; i++) {
-            set(offsetOf("Control.rules") + (long) i * offsetOf("Rule") + offsetOf("Rule.used"), 0);
+            memory.set(offsetOf("Control.rules") + (long) i * offsetOf("Rule") + offsetOf("Rule.used"), 0);
         }
         return this;
     }
 
     /** A counter of the library, by its name in control.h, for example {@code hanging}. */
     public int counter(String name) {
-        return (int) INT.getVolatile(memory, offsetOf("Control." + name));
+        return memory.integer(offsetOf("Control." + name));
     }
 
     @Override
     public void close() {
         // The library keeps the file mapped; hanging calls must not hang forever.
         clearRules();
-        arena.close();
-    }
-
-    private void set(long offset, int value) {
-        INT.setVolatile(memory, offset, value);
-    }
-
-    private void set(long offset, long value) {
-        LONG.setVolatile(memory, offset, value);
-    }
-
-    private void text(long offset, String value) {
-        memory.setString(offset, value);
+        memory.close();
     }
 }
