@@ -60,8 +60,7 @@ class DriverInstallerScriptTest {
         script.start();
 
         script.awaitState("ready 580.95.05");
-        await().atMost(InstallerScript.LIMIT)
-                .until(() -> !Files.exists(host.run().resolve("hold")));
+        awaitRelease();
         assertThat(host.commands())
                 .containsExactly(
                         "load https://drivers.example/NVIDIA-" + StandInHost.ARCHITECTURE + "-580.95.05.run",
@@ -172,32 +171,28 @@ class DriverInstallerScriptTest {
 
     @Test
     void packagesOfTheRunningKernelAreInstalled() throws Exception {
-        host.setting("source", "packages");
-        host.setting("packages", "linux-modules-nvidia-580-server-@KERNEL@ nvidia-utils-580-server");
-        host.setting("version", "580");
-
-        script.start();
-
-        script.awaitState("ready 580.95.05");
-        assertThat(host.commands())
-                .last()
-                .asString()
+        assertThat(installPackages("linux-modules-nvidia-580-server-@KERNEL@ nvidia-utils-580-server"))
                 .startsWith("apt linux-modules-nvidia-580-server-" + StandInHost.kernel() + " nvidia-utils-580-server");
     }
 
     @Test
     void packagesAreInstalledByDnfWhereTheHostHasNoApt() throws Exception {
         script.variable("PATH", host.pathWithDnfAlone());
+
+        assertThat(installPackages("kmod-nvidia-580-@KERNEL@ nvidia-driver-cuda"))
+                .isEqualTo("dnf install -y kmod-nvidia-580-" + StandInHost.kernel() + " nvidia-driver-cuda");
+    }
+
+    /** Wants a driver of packages; the command that installed them. */
+    private String installPackages(String packages) throws IOException {
         host.setting("source", "packages");
-        host.setting("packages", "kmod-nvidia-580-@KERNEL@ nvidia-driver-cuda");
+        host.setting("packages", packages);
         host.setting("version", "580");
 
         script.start();
 
         script.awaitState("ready 580.95.05");
-        assertThat(host.commands())
-                .last()
-                .isEqualTo("dnf install -y kmod-nvidia-580-" + StandInHost.kernel() + " nvidia-driver-cuda");
+        return host.commands().getLast();
     }
 
     @Test
@@ -214,8 +209,7 @@ class DriverInstallerScriptTest {
 
         // Then
         script.awaitStateWithoutDaemon("failed: the node-daemon has not released the GPUs");
-        await().atMost(InstallerScript.LIMIT)
-                .until(() -> !Files.exists(host.run().resolve("hold")));
+        awaitRelease();
         assertThat(host.commands()).noneMatch(command -> command.matches("(un)?(load|install) [0-9n].*"));
     }
 
@@ -255,6 +249,10 @@ class DriverInstallerScriptTest {
         script.start();
 
         script.awaitState("ready 580.95.05");
+        awaitRelease();
+    }
+
+    private void awaitRelease() {
         await().atMost(InstallerScript.LIMIT)
                 .until(() -> !Files.exists(host.run().resolve("hold")));
     }

@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.NullMarked;
@@ -21,30 +23,21 @@ class ProgramIT {
 
     @Test
     void wrongEnvironmentEndsWithOneLineAndCodeTwo() throws Exception {
-        Process process = start(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_MODD", "well"));
-
-        assertThat(process.waitFor()).isEqualTo(2);
-        assertThat(errors())
-                .isEqualTo("sample: GPUFLEET_MODD=well is not a setting of this program; did you mean GPUFLEET_MOOD?"
-                        + " --help lists all\n");
+        assertRefused(
+                start(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_MODD", "well")),
+                "GPUFLEET_MODD=well is not a setting of this program; did you mean GPUFLEET_MOOD? --help lists all");
     }
 
     @Test
     void missingSettingEndsWithOneLineAndCodeTwo() throws Exception {
-        Process process = start(Map.of());
-
-        assertThat(process.waitFor()).isEqualTo(2);
-        assertThat(errors()).isEqualTo("sample: GPUFLEET_CLUSTER is not set: name of the cluster\n");
+        assertRefused(start(Map.of()), "GPUFLEET_CLUSTER is not set: name of the cluster");
     }
 
     @Test
     void unknownArgumentEndsWithOneLineAndCodeTwo() throws Exception {
-        Process process = start(Map.of("GPUFLEET_CLUSTER", "c1"), "--hepl");
-
-        assertThat(process.waitFor()).isEqualTo(2);
-        assertThat(errors())
-                .isEqualTo("sample: '--hepl' is not an argument: it takes --help or --version; settings are environment"
-                        + " variables\n");
+        assertRefused(
+                start(Map.of("GPUFLEET_CLUSTER", "c1"), "--hepl"),
+                "'--hepl' is not an argument: it takes --help or --version; settings are environment variables");
     }
 
     @Test
@@ -67,10 +60,7 @@ class ProgramIT {
     @Test
     void sigtermClosesEverything() throws Exception {
         Process process = start(Map.of("GPUFLEET_CLUSTER", "c1"));
-        BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
-        assertThat(out.readLine()).isEqualTo("runs");
-        // By the handle: Process.destroy would close the stream that is read next.
-        process.toHandle().destroy();
+        BufferedReader out = terminateAfter("runs", process);
 
         assertThat(out.readLine()).isEqualTo("closed");
         assertThat(process.waitFor()).isEqualTo(143);
@@ -79,10 +69,7 @@ class ProgramIT {
     @Test
     void sigtermEndsAProgramOfWhichAPartDoesNotClose() throws Exception {
         Process process = start(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_MOOD", "stuck"));
-        BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
-        assertThat(out.readLine()).isEqualTo("runs");
-
-        process.toHandle().destroy();
+        terminateAfter("runs", process);
 
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
         assertThat(process.exitValue()).isEqualTo(143);
@@ -94,10 +81,7 @@ class ProgramIT {
     @Test
     void sigtermDuringTheStartClosesWhatWasOpened() throws Exception {
         Process process = start(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_MOOD", "slow"));
-        BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
-        assertThat(out.readLine()).isEqualTo("starting");
-
-        process.toHandle().destroy();
+        BufferedReader out = terminateAfter("starting", process);
 
         assertThat(out.readLine()).isEqualTo("closed");
         assertThat(out.readLine()).isNull();
@@ -108,10 +92,7 @@ class ProgramIT {
     @Test
     void whatAStartOpensAfterSigtermIsClosedAndTheStartIsOver() throws Exception {
         Process process = start(Map.of("GPUFLEET_CLUSTER", "c1", "GPUFLEET_MOOD", "late"));
-        BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
-        assertThat(out.readLine()).isEqualTo("starting");
-
-        process.toHandle().destroy();
+        BufferedReader out = terminateAfter("starting", process);
 
         assertThat(out.lines()).containsExactly("closed late part", "closed");
         assertThat(process.waitFor()).isEqualTo(143);
@@ -146,10 +127,24 @@ class ProgramIT {
         process.destroyForcibly().waitFor();
     }
 
+    private void assertRefused(Process process, String line) throws Exception {
+        assertThat(process.waitFor()).isEqualTo(2);
+        assertThat(errors()).isEqualTo("sample: " + line + "\n");
+    }
+
+    /** Its output behind the line. */
+    private static BufferedReader terminateAfter(String line, Process process) throws IOException {
+        BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
+        assertThat(out.readLine()).isEqualTo(line);
+        // By the handle: Process.destroy would close the stream that is read next.
+        process.toHandle().destroy();
+        return out;
+    }
+
     private Process start(Map<String, String> environment, String... arguments) throws IOException {
-        var command = new java.util.ArrayList<>(java.util.List.of(
+        var command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(), SampleMain.class.getName()));
-        command.addAll(java.util.List.of(arguments));
+        command.addAll(List.of(arguments));
         var builder = new ProcessBuilder(command);
         builder.environment().keySet().removeIf(name -> name.startsWith("GPUFLEET_"));
         builder.environment().put("CLASSPATH", System.getProperty("java.class.path"));
