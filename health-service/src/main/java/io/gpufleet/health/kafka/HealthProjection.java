@@ -6,16 +6,9 @@ import io.gpufleet.health.model.DecisionResult;
 import io.gpufleet.health.model.FleetCommandDecider;
 import io.gpufleet.health.model.HealthMachine;
 import io.gpufleet.health.model.HealthSignal;
-import io.gpufleet.health.model.ManualOverride;
-import io.gpufleet.health.model.NodeBudgetShareCalculator;
 import io.gpufleet.health.model.NodeState;
 import io.gpufleet.health.model.admission.FleetAdmission;
 import io.gpufleet.health.model.budget.DisruptionBudgets;
-import io.gpufleet.health.model.budget.FleetUsage;
-import io.gpufleet.health.model.budget.Mode;
-import io.gpufleet.health.model.budget.NodeBudgetShare;
-import io.gpufleet.health.model.budget.PermittedActions;
-import io.gpufleet.health.model.move.DeviceLocations;
 import io.gpufleet.health.model.move.DeviceMoves;
 import io.gpufleet.health.model.presence.Presence;
 import io.gpufleet.health.model.presence.SilenceDetector;
@@ -32,7 +25,6 @@ import io.gpufleet.wire.EventType;
 import io.gpufleet.wire.Topic;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -56,14 +48,9 @@ public final class HealthProjection implements Projection<NodeState> {
     private HealthMachine machine;
 
     private DisruptionBudgets protection;
-    private final NodesToDecide toDecide = new NodesToDecide();
     private final FactWarnings warnings = new FactWarnings();
-    private final FleetUsage usage;
+    private final FleetIndex fleet;
     private final BacklogProgress backlog;
-    private final DeviceLocations locations = new DeviceLocations();
-    private final SilenceDetector silence = new SilenceDetector();
-    /** Reason that holds everything back while the fleet is frozen; empty while it is not. */
-    private String frozen = "";
 
     /** Projection that tells nobody about its backlog. */
     public HealthProjection(HealthMachine machine, DisruptionBudgets protection) {
@@ -83,56 +70,18 @@ public final class HealthProjection implements Projection<NodeState> {
         this.machine = policy.get();
         this.pools = pools;
         this.protection = pools.get();
-        this.usage = new FleetUsage(protection);
+        this.fleet = new FleetIndex(protection);
     }
 
     @Override
     public void restarted(States<NodeState> states, Instant now) {
         backlog.begin();
-        usage.clear();
-        toDecide.restarted(states);
-        locations.clear();
-        silence.restart(now);
-        frozen = FleetCommandDecider.freeze(states.get(FleetCommandDecider.FLEET))
-                .orElse("");
-        states.forEach((_, state) -> remember(state));
-        countTaints(states);
-    }
-
-    /** Taints since the brake was opened, however long ago. */
-    private void countTaints(States<NodeState> states) {
-        usage.openBrake();
-        Instant opened = openedAt(states);
-        states.forEach((node, state) -> {
-            if (!state.acting().policyTainted().isBefore(opened)) {
-                usage.tainted(node, state.acting().policyTainted());
-            }
-        });
-    }
-
-    /** Where nobody opened the brake just after the epoch, which stands for no taint. */
-    private static Instant openedAt(States<NodeState> states) {
-        return FleetCommandDecider.newest(states.get(FleetCommandDecider.FLEET))
-                .map(ManualOverride::since)
-                .orElse(Instant.EPOCH.plusNanos(1));
+        fleet.restarted(states, now);
     }
 
     @Override
     public void undone(Set<String> keys, States<NodeState> states) {
-        frozen = FleetCommandDecider.freeze(states.get(FleetCommandDecider.FLEET))
-                .orElse("");
-        for (String node : keys) {
-            Optional<NodeState> state = states.get(node);
-            state.ifPresentOrElse(this::remember, () -> forgotten(node));
-            usage.notTainted(node);
-            state.map(known -> known.acting().policyTainted())
-                    .filter(at -> !at.isBefore(openedAt(states)))
-                    .ifPresent(at -> usage.tainted(node, at));
-        }
-        if (keys.contains(FleetCommandDecider.FLEET)) {
-            countTaints(states);
-        }
-        toDecide.undone();
+        fleet.undone(keys, states);
     }
 
     @Override
@@ -140,29 +89,13 @@ public final class HealthProjection implements Projection<NodeState> {
         backlog.tick(progress, now);
         review(states);
         var readFor = new HashMap<Integer, Duration>();
-        toDecide.silent(silence.newlySilent(
-                () -> heardSoFar(states),
-                node -> readFor.computeIfAbsent(partitionOf(node), _ -> readFor(node, progress, now)),
-                now));
-        return toDecide.next(states);
+        return fleet.due(
+                states, node -> readFor.computeIfAbsent(partitionOf(node), _ -> readFor(node, progress, now)), now);
     }
 
     /** Partition of a node in every input. */
     public static int partitionOf(String node) {
         return Topic.HEALTH.partitionOf(node);
-    }
-
-    /** Nodes with a Node object of which a daemon is heard, as far as the states know. */
-    private static List<String> heardSoFar(States<NodeState> states) {
-        var heard = new ArrayList<String>();
-        states.forEach((name, state) -> {
-            if (!state.boot().id().isEmpty()
-                    && state.node().goneSince() == null
-                    && state.node().presence().daemon() == Presence.Daemon.HEARD) {
-                heard.add(name);
-            }
-        });
-        return heard;
     }
 
     private static Duration readFor(String node, Progress progress, Instant now) {
@@ -178,12 +111,7 @@ public final class HealthProjection implements Projection<NodeState> {
         if (newest != machine || budgets != protection) {
             machine = newest;
             protection = budgets;
-            usage.replace(budgets);
-            states.forEach((node, _) -> {
-                if (!node.equals(FleetCommandDecider.FLEET)) {
-                    toDecide.review(node);
-                }
-            });
+            fleet.review(budgets, states);
         }
     }
 
@@ -207,7 +135,7 @@ public final class HealthProjection implements Projection<NodeState> {
         return switch (input) {
             case Inbound.Event event -> {
                 if (event.envelope().source() instanceof EventSource.Node) {
-                    heard(event.key(), now);
+                    fleet.heard(event.key(), now);
                     warnings.check(event);
                 }
                 yield SignalMapper.toModel(event, now)
@@ -228,16 +156,11 @@ public final class HealthProjection implements Projection<NodeState> {
         if (age.compareTo(SilenceDetector.SILENT_AFTER) >= 0) {
             return Effects.none();
         }
-        heard(node, now);
+        fleet.heard(node, now);
         return states.get(node)
                 .filter(state -> state.node().presence().daemon() == Presence.Daemon.SILENT)
                 .map(state -> effects(decide(state, silence(false, heartbeat.appendedAt()), now), now, ""))
                 .orElse(Effects.none());
-    }
-
-    private void heard(String node, Instant now) {
-        silence.heard(node, now);
-        toDecide.heard(node);
     }
 
     private static HealthSignal silence(boolean silent, Instant at) {
@@ -253,7 +176,8 @@ public final class HealthProjection implements Projection<NodeState> {
         }
         Effects<NodeState> moved = signal instanceof HealthSignal.DevicesAnnounced announced
                 ? moved(
-                        new DeviceMoves(locations, states::get, event.key(), announced).before(warnings::twoClaims),
+                        new DeviceMoves(fleet.locations(), states::get, event.key(), announced)
+                                .before(warnings::twoClaims),
                         Effects.none(),
                         states,
                         event,
@@ -268,7 +192,7 @@ public final class HealthProjection implements Projection<NodeState> {
                 && result.state().node().absent();
         Effects<NodeState> effects = moved.then(effects(result, now, event.traceparent()));
         if (signal instanceof HealthSignal.DevicesAnnounced announced) {
-            var left = new DeviceMoves(locations, node -> state(effects, states, node), event.key(), announced);
+            var left = new DeviceMoves(fleet.locations(), node -> state(effects, states, node), event.key(), announced);
             return moved(left.after(), effects, states, event, now);
         }
         return forgotten ? effects.then(forget(event.key())) : effects;
@@ -282,12 +206,10 @@ public final class HealthProjection implements Projection<NodeState> {
             States<NodeState> states, HealthSignal.CommandIssued command, Inbound.Event event, Instant now) {
         String budget = "";
         if (command.command() == HealthSignal.Command.RESET_BRAKE) {
-            budget = usage.allowance(FleetCommandDecider.FLEET, NodeBudgetShare.NONE, now)
-                    .nodeBudget();
-            usage.openBrake();
+            budget = fleet.openBrake(now);
         }
         DecisionResult result = FleetCommandDecider.decide(states.get(FleetCommandDecider.FLEET), command, budget, now);
-        frozen = FleetCommandDecider.freeze(Optional.of(result.state())).orElse("");
+        fleet.freeze(Optional.of(result.state()));
         return effects(result, now, event.traceparent());
     }
 
@@ -307,15 +229,8 @@ public final class HealthProjection implements Projection<NodeState> {
         return effects;
     }
 
-    private void forgotten(String node) {
-        usage.remove(node);
-        toDecide.forget(node);
-        locations.remove(node);
-        silence.forget(node);
-    }
-
     private Effects<NodeState> forget(String node) {
-        forgotten(node);
+        fleet.forget(node);
         return Effects.forget(node, List.of(new Outbound.Tombstone(Topic.VERDICTS, node)));
     }
 
@@ -345,48 +260,15 @@ public final class HealthProjection implements Projection<NodeState> {
             return forget(node);
         }
         NodeState before = states.get(node).orElseGet(() -> NodeState.unknown(node, now));
-        HealthSignal signal = toDecide.isSilent(node) ? silence(true, now) : HealthSignal.TimePassed.at(now);
+        HealthSignal signal = fleet.isSilent(node) ? silence(true, now) : HealthSignal.TimePassed.at(now);
         DecisionResult result = decide(before, signal, now);
         return effects(result, now, "");
     }
 
     private DecisionResult decide(NodeState before, HealthSignal signal, Instant now) {
-        String node = before.node().name();
-        PermittedActions allowance =
-                allowance(before, usage.allowance(node, NodeBudgetShareCalculator.of(before), now));
-        DecisionResult result = machine.decide(before, signal, now, allowance);
-        Instant tainted = result.state().acting().policyTainted();
-        if (!tainted.equals(before.acting().policyTainted())) {
-            usage.tainted(node, tainted);
-        }
-        if (result.state() == before) {
-            rememberHeldBack(before);
-        } else {
-            remember(result.state());
-        }
+        DecisionResult result = machine.decide(before, signal, now, fleet.allowance(before, now));
+        fleet.decided(before, result.state());
         return result;
-    }
-
-    private PermittedActions allowance(NodeState state, PermittedActions ofBudgets) {
-        return Optional.of(frozen)
-                .filter(reason -> !reason.isEmpty())
-                .or(state::maintenance)
-                .map(reason -> PermittedActions.heldBackBy(reason, ofBudgets))
-                .orElse(ofBudgets);
-    }
-
-    private void remember(NodeState state) {
-        String node = state.node().name();
-        usage.put(node, NodeBudgetShareCalculator.of(state));
-        locations.put(state);
-        rememberHeldBack(state);
-    }
-
-    /** Depends on the pools as well, which may have been replaced. */
-    private void rememberHeldBack(NodeState state) {
-        boolean held = !state.heldBack().isEmpty()
-                && protection.pool(state.node().placement().labels()).mode() == Mode.ENFORCE;
-        toDecide.heldBack(state.node().name(), held);
     }
 
     private static Effects<NodeState> effects(DecisionResult result, Instant now, String traceparent) {

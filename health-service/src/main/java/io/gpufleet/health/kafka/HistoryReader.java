@@ -1,5 +1,6 @@
 package io.gpufleet.health.kafka;
 
+import io.gpufleet.health.kafka.history.HistoryMerge;
 import io.gpufleet.health.model.Decision;
 import io.gpufleet.health.model.HealthSignal;
 import io.gpufleet.health.model.NodeBudgetShareCalculator;

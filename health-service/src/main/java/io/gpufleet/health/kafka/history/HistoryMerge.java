@@ -1,4 +1,4 @@
-package io.gpufleet.health.kafka;
+package io.gpufleet.health.kafka.history;
 
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.wire.Codec;
@@ -26,7 +26,7 @@ import org.apache.kafka.common.TopicPartition;
  * Merges partitions by append time, so that the events of a whole fleet come in the order in which a service met them. Keeps a
  * bounded number of records of each partition in memory; passes each event on once.
  */
-final class HistoryMerge {
+public final class HistoryMerge {
     private static final Duration POLL = Duration.ofMillis(500);
 
     /** Of one partition; about two fetches of a consumer with 96 partitions. */
@@ -37,7 +37,8 @@ final class HistoryMerge {
     private final Map<TopicPartition, Source> sources =
             new TreeMap<>(Comparator.comparing(TopicPartition::topic).thenComparing(TopicPartition::partition));
 
-    HistoryMerge(KafkaConsumer<String, byte[]> consumer, Codec codec) {
+    /** Merges what a consumer reads, which it then assigns and seeks. */
+    public HistoryMerge(KafkaConsumer<String, byte[]> consumer, Codec codec) {
         this.consumer = consumer;
         this.codec = codec;
     }
@@ -77,7 +78,8 @@ final class HistoryMerge {
     private record Incarnation(String writer, long epoch) {}
 
     /** Passes on every event since an instant; {@code percent} is told how much was read, from 0 to 100. */
-    void read(List<TopicPartition> partitions, Instant since, IntConsumer percent, Consumer<Inbound.Event> events) {
+    public void read(
+            List<TopicPartition> partitions, Instant since, IntConsumer percent, Consumer<Inbound.Event> events) {
         open(partitions, since);
         var next = new PriorityQueue<Source>(
                 Comparator.comparingLong(Source::nextAt).thenComparingInt(source -> source.order));
@@ -99,7 +101,7 @@ final class HistoryMerge {
     }
 
     /** Passes on what is appended after {@link #read}, as it comes, until {@code goOn}, asked after each poll, is false. */
-    void follow(Consumer<Inbound.Event> events, BooleanSupplier goOn) {
+    public void follow(Consumer<Inbound.Event> events, BooleanSupplier goOn) {
         consumer.resume(consumer.paused());
         sources.values().forEach(source -> consumer.seek(source.partition, source.end));
         do {
