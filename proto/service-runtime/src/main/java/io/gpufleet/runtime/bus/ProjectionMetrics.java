@@ -1,8 +1,8 @@
 package io.gpufleet.runtime.bus;
 
-import io.gpufleet.runtime.engine.EventTimings;
 import io.gpufleet.runtime.engine.ProjectionCounters;
 import io.gpufleet.runtime.engine.ProjectionEngine;
+import io.gpufleet.runtime.projection.EventTimings;
 import io.gpufleet.wire.Topic;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;

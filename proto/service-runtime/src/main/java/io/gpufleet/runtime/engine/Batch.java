@@ -1,7 +1,8 @@
 package io.gpufleet.runtime.engine;
 
-import io.gpufleet.runtime.engine.EventTimings.Hop;
 import io.gpufleet.runtime.projection.Effects;
+import io.gpufleet.runtime.projection.EventTimings;
+import io.gpufleet.runtime.projection.EventTimings.Hop;
 import io.gpufleet.runtime.projection.Inbound;
 import io.gpufleet.runtime.projection.Outbound;
 import io.gpufleet.wire.Envelope;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** When this replica stands for election, and when it leaves leading to another one. Of the engine's thread, but for the reasons. */
+/** Candidacy of this replica: it stands for election, or leaves leading to another one. Of the engine's thread, but for the reasons. */
 final class Candidacy implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Candidacy.class);
     private static final int FAILED_TERMS = 3;

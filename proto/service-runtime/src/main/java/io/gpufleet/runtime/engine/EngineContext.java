@@ -2,6 +2,7 @@ package io.gpufleet.runtime.engine;
 
 import io.gpufleet.runtime.leadership.BrokerClock;
 import io.gpufleet.runtime.leadership.LeadershipLease;
+import io.gpufleet.runtime.projection.EventTimings;
 import io.gpufleet.runtime.receiver.FailedKeys;
 import io.gpufleet.runtime.record.LostTopics;
 import io.gpufleet.runtime.sequence.MissedEvents;

@@ -18,7 +18,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -31,20 +30,6 @@ import org.slf4j.LoggerFactory;
  */
 final class LeaderTerm<S> implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LeaderTerm.class);
-    private static final Duration POLL = Duration.ofMillis(100);
-    /** Waits that short see at once that the inputs are read to their ends, of which the broker tells another thread. */
-    private static final Duration FIRST_POLL = Duration.ofMillis(5);
-
-    private static final long FIRST_POLLS_NANOS = Duration.ofSeconds(2).toNanos();
-    /**
-     * A broker goes on ending a transaction for 1 to 3 ms after it has answered the commit. It does not refuse the next
-     * one meanwhile, it lets it wait for 20 ms (add.partitions.to.txn.retry.backoff.ms).
-     */
-    private static final long COMMIT_PAUSE_NANOS = Duration.ofMillis(3).toNanos();
-
-    private static final long REST_NANOS = Duration.ofMillis(2).toNanos();
-    /** Folding so many takes longer than that pause. */
-    private static final int LARGE_BATCH = 300;
     /** Enough for every core. */
     private static final int DECODED_AT_ONCE = 256;
 
@@ -63,12 +48,11 @@ final class LeaderTerm<S> implements AutoCloseable {
     private final BatchEncoder<S> encoder;
     private final TransactionWriter<S> writer;
     private final InputReader inputs;
+    private final InputBatches batches;
     private final InputDecoder decoder;
     private final InputReceiver<S> receiver;
     private final Ticker<S> ticker;
     private final long actNanos;
-    private final long lingerNanos;
-    private Supplier<List<ConsumerRecord<byte[], byte[]>>> ahead = List::of;
     private boolean restored;
     private boolean acting;
     private boolean closedCleanly;
@@ -76,9 +60,7 @@ final class LeaderTerm<S> implements AutoCloseable {
     /** Ticks that do not wait for their time: one when all inputs are read to their ends, one when that is committed. */
     private int earlyTicks = 2;
 
-    private long begunNanos;
     private long lastCommit;
-    private long lastCommitEnd;
     private long commitsInTerm;
     private boolean progressed;
 
@@ -90,20 +72,20 @@ final class LeaderTerm<S> implements AutoCloseable {
             UnfinishedTransactions unfinished,
             long actNanos) {
         this.parts = parts;
-        this.lastCommitEnd = parts.clients().nanos();
         this.context = context;
         this.store = changelog.store();
         this.committed = store.committed();
         this.offsets = changelog.offsets();
         this.replayed = changelog.replayed();
         this.actNanos = actNanos;
-        this.lingerNanos = parts.projection().linger().toNanos();
         var source = new EventSource.Service(
                 parts.codec().cluster(), parts.settings().instance());
         long incarnation = Math.max(parts.clock().millis(), changelog.newestIncarnation() + 1);
         this.encoder = new BatchEncoder<>(parts, new EventSequencer(parts.codec(), source, incarnation, parts.clock()));
         this.writer = new TransactionWriter<>(parts, context, producer, unfinished, encoder, offsets);
         this.inputs = new InputReader(parts, offsets, context.counting(), context.probe()::ends);
+        this.batches =
+                new InputBatches(inputs, parts.clients(), parts.projection().linger());
         this.decoder = new InputDecoder(parts.codec(), parts.spec().heartbeats());
         var letters = new DeadLetters(
                 parts.codec().topics().name(Topic.DEADLETTER), parts.settings().service());
@@ -176,11 +158,10 @@ final class LeaderTerm<S> implements AutoCloseable {
         if (!restored) {
             return;
         }
-        begunNanos = parts.clients().nanos();
-        lastTick = begunNanos - TICK_NANOS;
+        lastTick = batches.begin() - TICK_NANOS;
         while (!stop.getAsBoolean()) {
             beginActing();
-            process(poll(), now());
+            process(batches.next(earlyTicks > 0), now());
         }
         stopActing();
         announce(true);
@@ -195,39 +176,6 @@ final class LeaderTerm<S> implements AutoCloseable {
         }
         announce(false);
         return context.brokerClock().now();
-    }
-
-    /** Reads the records that are there, that arrive while the first one lingers, and that come soon after a commit. */
-    private List<ConsumerRecord<byte[], byte[]>> poll() {
-        List<ConsumerRecord<byte[], byte[]>> found = new ArrayList<>(ahead.get());
-        ahead = List::of;
-        if (found.isEmpty()) {
-            found.addAll(inputs.poll(firstPolls() ? FIRST_POLL : POLL));
-        }
-        boolean lingers = lingerNanos > 0 && !found.isEmpty() && found.size() < LARGE_BATCH;
-        if (lingers) {
-            inputs.rest(Duration.ofNanos(lingerNanos));
-            found.addAll(inputs.poll(Duration.ZERO));
-        }
-        long now = parts.clients().nanos();
-        // What arrived while it rested takes a request more.
-        long end = now + Math.max(lingers ? REST_NANOS : 0, lastCommitEnd + COMMIT_PAUSE_NANOS - now);
-        while (end - now > 0 && found.size() < LARGE_BATCH) {
-            found.addAll(inputs.poll(Duration.ofMillis(1 + (end - now) / 1_000_000)));
-            now = parts.clients().nanos();
-        }
-        return found;
-    }
-
-    private boolean firstPolls() {
-        return earlyTicks > 0 && parts.clients().nanos() - begunNanos < FIRST_POLLS_NANOS;
-    }
-
-    /** After a large batch there is more: it is read while the broker commits, and folded only after that. */
-    private void readAhead(List<ConsumerRecord<byte[], byte[]>> batch) {
-        if (batch.size() >= LARGE_BATCH) {
-            ahead = parts.clients().beside(() -> inputs.poll(Duration.ZERO));
-        }
     }
 
     private void beginActing() {
@@ -272,7 +220,7 @@ final class LeaderTerm<S> implements AutoCloseable {
             all.add(writer.active(false));
         }
         if (!all.isEmpty()) {
-            readAhead(read);
+            batches.readAhead(read);
         }
         commit(batch, all, !all.isEmpty() && offsets.changed() && batch.needsOffsets());
         context.tickFailures(ticker.failures());
@@ -357,7 +305,7 @@ final class LeaderTerm<S> implements AutoCloseable {
         Map<String, S> changed = store.changed();
         Set<String> forgotten = store.forgotten();
         long begun = writer.commit(records, withOffsets);
-        lastCommitEnd = parts.clients().nanos();
+        batches.committed();
         context.lease().renew(begun);
         context.probe().answered();
         lastCommit = begun;
@@ -383,18 +331,9 @@ final class LeaderTerm<S> implements AutoCloseable {
     public void close() {
         context.lease().end();
         stopActing();
-        endReadingAhead();
+        batches.endReadingAhead();
         // A broker that is gone is not waited for; the transaction that is open is aborted by whoever fences us.
         writer.close(closedCleanly ? Duration.ofSeconds(2) : Duration.ZERO);
         inputs.close();
-    }
-
-    /** A consumer is used by one thread at a time, also to close it. */
-    private void endReadingAhead() {
-        try {
-            var _ = ahead.get();
-        } catch (RuntimeException ofNoMatter) {
-            LOG.atDebug().setCause(ofNoMatter).log("reading ahead ended with the term");
-        }
     }
 }

@@ -2,6 +2,7 @@ package io.gpufleet.runtime.engine;
 
 import io.gpufleet.runtime.leadership.Leadership;
 import io.gpufleet.runtime.projection.Actor;
+import io.gpufleet.runtime.projection.EventTimings;
 import io.gpufleet.runtime.projection.Projection;
 import io.gpufleet.runtime.projection.ReplicaRole;
 import io.gpufleet.runtime.projection.StateListener;

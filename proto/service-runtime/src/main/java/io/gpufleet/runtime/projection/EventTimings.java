@@ -1,4 +1,4 @@
-package io.gpufleet.runtime.engine;
+package io.gpufleet.runtime.projection;
 
 import io.gpufleet.wire.Topic;
 import java.time.Duration;
