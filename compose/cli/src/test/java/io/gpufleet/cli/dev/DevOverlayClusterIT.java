@@ -14,6 +14,7 @@ import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.SimulatedFaults;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -33,8 +34,17 @@ class DevOverlayClusterIT {
 
     private static final String MINE = "k8s/overlays/mine";
     private static final String PAGE = OVERLAY + "/README.md";
-    private static final Pattern IN_A_TABLE = Pattern.compile("`(kubectl [^`]*)`");
+    private static final Pattern COMMAND = Pattern.compile("(?m)`((?:kubectl|curl) [^`]*)`|^    (kubectl .*)$");
+    private static final Pattern PLACEHOLDER = Pattern.compile("\\b(?:NODE|POD|HOST|NAME)\\b");
     private static final Path FAULTS = Path.of("/run/gpufleet/faults");
+    private static final Map<String, String> ANSWERS = Map.of(
+            "get node NODE", "managedFields:",
+            "doctor", "8 x H100",
+            "auth can-i", "yes",
+            "curl", "{\"ok\":true,\"reasons\":[]}",
+            "logs ds/node-daemon", "daemon started",
+            "get pods", "Running",
+            "get gpuquota", "limits:");
     /** What the pages name of the host, of the daemon and of the MPS pods. */
     private static final List<Path> HOST = List.of(Path.of("/var/lib/gpufleet"), FAULTS, Path.of("/run/nvidia/mps"));
 
@@ -106,16 +116,38 @@ class DevOverlayClusterIT {
 
     @Test
     @Order(3)
-    void commandsOfTroubleshootingAnswer() throws Exception {
-        List<String> commands = IN_A_TABLE
-                .matcher(PageCommands.text("k8s/docs/troubleshooting.md"))
-                .results()
-                .map(found -> found.group(1).replace("NODE", cluster.nodeName()))
-                .toList();
-        assertThat(commands).hasSizeGreaterThan(4);
-        for (String command : commands) {
-            assertThat(checkout.run(command)).as(command).isNotBlank();
+    void commandsOfTroubleshootingAndOfTheRunbookAnswer() throws Exception {
+        checkout.run("kubectl apply -f k8s/samples/gpuquota.yaml");
+        var placeholders = Map.of(
+                "NODE", cluster.nodeName(),
+                "POD",
+                        checkout.run("kubectl -n gpufleet-node get pods -l app.kubernetes.io/name=node-daemon -o name")
+                                .strip(),
+                "HOST", ServiceCurls.address(cluster, "health-service"),
+                "NAME", "team-vision");
+        for (String page : List.of("k8s/docs/troubleshooting.md", "k8s/components/monitoring/README.md")) {
+            List<String> commands = COMMAND.matcher(PageCommands.text(page))
+                    .results()
+                    .map(found -> found.group(1) == null ? found.group(2) : found.group(1))
+                    .distinct()
+                    // A deleted Secret is issued anew within a minute (WebhookReplicasIT)
+                    .filter(command -> !command.contains(" delete "))
+                    .toList();
+            assertThat(commands).as(page).hasSizeGreaterThan(4);
+            for (String command : commands) {
+                String line = PLACEHOLDER.matcher(command).replaceAll(name -> placeholders.get(name.group()));
+                assertThat(checkout.run(line)).as(line).contains(answer(command));
+            }
         }
+    }
+
+    /** What is looked for in the answer by the words around the command. */
+    private static String answer(String command) {
+        return ANSWERS.entrySet().stream()
+                .filter(each -> command.contains(each.getKey()))
+                .map(Map.Entry::getValue)
+                .findFirst()
+                .orElse("gpufleet");
     }
 
     @Test

@@ -34,16 +34,21 @@ final class ServiceCurls {
                 .map((MatchResult lines) -> lines.group(1))
                 .toList();
         assertThat(found).as(service).hasSize(1);
-        String pod = cluster.client()
+        String lines = change.apply(found.getFirst())
+                .replace("HOST", address(cluster, service))
+                .replace("/NODE/", "/" + cluster.nodeName() + "/");
+        String output = checkout.run(lines + " -sS -w ' %{http_code}'");
+        return output.substring(output.lastIndexOf('\n') + 1);
+    }
+
+    /** Address of the first pod of a service. */
+    static String address(RealCluster cluster, String service) {
+        return cluster.client()
                 .pods()
                 .inNamespace("gpufleet-system")
                 .withName(service + "-0")
                 .get()
                 .getStatus()
                 .getPodIP();
-        String lines =
-                change.apply(found.getFirst()).replace("HOST", pod).replace("/NODE/", "/" + cluster.nodeName() + "/");
-        String output = checkout.run(lines + " -sS -w ' %{http_code}'");
-        return output.substring(output.lastIndexOf('\n') + 1);
     }
 }
