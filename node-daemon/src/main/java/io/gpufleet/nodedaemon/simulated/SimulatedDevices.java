@@ -93,7 +93,9 @@ record SimulatedDevices(String node, List<SimulatedBoard> boards) {
     private Gpu gpu(int index) {
         SimulatedModel model = boards.get(index).model();
         SimulatedMigLayout mig = boards.get(index).mig();
-        UUID uuid = UUID.nameUUIDFromBytes((node + "/" + index).getBytes(StandardCharsets.UTF_8));
+        // Of the model as well: another machine under the name of a former one has other GPUs.
+        String name = node + "/" + index + "/" + model.name();
+        UUID uuid = UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8));
         return new Gpu(
                 new Gpu.Identifiers(
                         "GPU-" + uuid,

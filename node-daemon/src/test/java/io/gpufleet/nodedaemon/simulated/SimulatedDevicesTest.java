@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** GPUs of a simulated node. */
 class SimulatedDevicesTest {
     @Test
-    void uuidsFollowFromNodeAndIndex() {
+    void uuidsFollowFromNodeIndexAndModel() {
         // When
         List<Gpu> gpus = SimulatedDevices.parse("node-1", "simulated:2xH100").gpus();
 
@@ -26,11 +26,15 @@ class SimulatedDevicesTest {
         assertThat(gpus)
                 .extracting(Gpu::uuid)
                 .containsExactly(
-                        "GPU-" + UUID.nameUUIDFromBytes("node-1/0".getBytes(StandardCharsets.UTF_8)),
-                        "GPU-" + UUID.nameUUIDFromBytes("node-1/1".getBytes(StandardCharsets.UTF_8)));
+                        "GPU-" + UUID.nameUUIDFromBytes("node-1/0/H100".getBytes(StandardCharsets.UTF_8)),
+                        "GPU-" + UUID.nameUUIDFromBytes("node-1/1/H100".getBytes(StandardCharsets.UTF_8)));
+        List<String> uuids = gpus.stream().map(Gpu::uuid).toList();
         assertThat(SimulatedDevices.parse("node-2", "simulated:2xH100").gpus())
                 .extracting(Gpu::uuid)
-                .doesNotContainAnyElementsOf(gpus.stream().map(Gpu::uuid).toList());
+                .doesNotContainAnyElementsOf(uuids);
+        assertThat(SimulatedDevices.parse("node-1", "simulated:2xA100").gpus())
+                .extracting(Gpu::uuid)
+                .doesNotContainAnyElementsOf(uuids);
     }
 
     @Test
