@@ -4,7 +4,6 @@ import io.gpufleet.health.model.HealthSignal.AnnouncedDevice;
 import io.gpufleet.health.model.HealthSignal.DevicesAnnounced;
 import io.gpufleet.health.model.device.Device;
 import java.time.Instant;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -22,9 +21,10 @@ final class AnnouncementHandler {
     }
 
     DecisionContext handle(DevicesAnnounced announced) {
-        var present = new HashSet<String>();
+        Set<String> present =
+                announced.devices().stream().map(AnnouncedDevice::uuid).collect(Collectors.toSet());
+        boolean otherMachine = isOtherMachine(announced, present);
         for (AnnouncedDevice device : announced.devices()) {
-            present.add(device.uuid());
             if (evaluation.state().hardware().isFormer(device.uuid())) {
                 arrivals.returned(device.uuid());
             }
@@ -33,15 +33,32 @@ final class AnnouncementHandler {
                 faults.endFormer(device.uuid());
             }
         }
-        absent(announced, present);
-        learn(announced, present.size());
+        absent(announced, present, otherMachine);
+        NodeState.LearnedGpus before = otherMachine
+                ? NodeState.LearnedGpus.NONE
+                : evaluation.state().boot().gpus();
+        learn(announced, before, present.size());
         forgetFormer();
         return DecisionContext.of("announced", "announced");
     }
 
+    /**
+     * A machine has none of the GPUs that the node had: it is another one, whatever its epoch, since a daemon lists those of its own
+     * that are gone, and one that forgot them still has the others.
+     */
+    private boolean isOtherMachine(DevicesAnnounced announced, Set<String> present) {
+        List<String> learned = evaluation.state().devices().values().stream()
+                .filter(device -> device.presence().learned())
+                .map(Device::uuid)
+                .toList();
+        return announced.knowledge().driverResponds()
+                && !present.isEmpty()
+                && !learned.isEmpty()
+                && learned.stream().noneMatch(present::contains);
+    }
+
     /** A daemon that lost its own set says nothing about a GPU that was gone before. */
-    private void learn(DevicesAnnounced announced, int present) {
-        NodeState.LearnedGpus before = evaluation.state().boot().gpus();
+    private void learn(DevicesAnnounced announced, NodeState.LearnedGpus before, int present) {
         if (!announced.knowledge().driverResponds()) {
             return;
         }
@@ -51,7 +68,7 @@ final class AnnouncementHandler {
         boolean complete = present >= before.count();
         var after = new NodeState.LearnedGpus(
                 Math.max(before.count(), present), since, !complete && (forgot || before.daemonForgot()));
-        if (!after.equals(before)) {
+        if (!after.equals(evaluation.state().boot().gpus())) {
             evaluation.emit(
                     new NodeStateChange.BootChanged(evaluation.state().boot().with(after)));
         }
@@ -81,7 +98,7 @@ final class AnnouncementHandler {
     }
 
     /** A device that is missing stays what it is, unless the node has all its devices or another one is in its slot. */
-    private void absent(DevicesAnnounced announced, Set<String> present) {
+    private void absent(DevicesAnnounced announced, Set<String> present, boolean otherMachine) {
         boolean complete = present.size() >= evaluation.state().boot().gpus().count();
         Set<String> slots = announced.devices().stream()
                 .map(device -> device.identity().slot())
@@ -94,6 +111,10 @@ final class AnnouncementHandler {
             if (device.listed()) {
                 evaluation.emit(
                         new NodeStateChange.DeviceUpdated(device.uuid(), device.identity(), false, device.lost()));
+            }
+            if (otherMachine) {
+                evaluation.state().device(device.uuid()).ifPresent(faults::leaves);
+                continue;
             }
             boolean replaced = complete || slots.contains(device.identity().slot());
             evaluation

@@ -164,13 +164,16 @@ final class FaultSignalHandler {
     void beginMachine() {
         endEpisodes(open -> open.key().device().isEmpty());
         resetLocalHealth();
-        List.copyOf(evaluation.state().devices().sequencedValues()).forEach(device -> {
-            if (device.follows()) {
-                evaluation.emit(new NodeStateChange.DeviceDeparted(device.uuid(), evaluation.at()));
-            } else {
-                forgetDevice(device);
-            }
-        });
+        List.copyOf(evaluation.state().devices().sequencedValues()).forEach(this::leaves);
+    }
+
+    /** A device is in another machine, or in none, and what is known of it goes with it. */
+    void leaves(Device device) {
+        if (device.follows()) {
+            evaluation.emit(new NodeStateChange.DeviceDeparted(device.uuid(), evaluation.at()));
+        } else {
+            forgetDevice(device);
+        }
     }
 
     /** Ends the faults of former boots of a device that the current one shows, except those that no boot repairs. */

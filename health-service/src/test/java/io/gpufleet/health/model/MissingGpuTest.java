@@ -129,4 +129,56 @@ class MissingGpuTest {
 
         assertThat(scenario.verdict().devices()).isEmpty();
     }
+
+    /** Whose clock is right, so that its epoch is not lower. */
+    @Test
+    void machineWithNoneOfTheFormerGpusMissesNothing() {
+        boot(LOST_ITS_STATE, "gpu-8");
+
+        assertThat(scenario.verdict().devices()).isEmpty();
+        assertThat(scenario.state().devices()).containsOnlyKeys("gpu-8");
+
+        scenario.announced("gpu-8");
+
+        assertThat(scenario.verdict().devices()).isEmpty();
+    }
+
+    @Test
+    void machineWithNoneOfTheFormerGpusHasNothingOfTheirFaultsWhichGoWithThem() {
+        scenario.fault("gpu-0", FaultCode.xid(79), RecoveryAction.NODE_REBOOT);
+        assertThat(scenario.verdict().trusted()).isFalse();
+
+        boot(LOST_ITS_STATE, "gpu-8");
+
+        assertThat(scenario.verdict().trusted()).isTrue();
+        assertThat(scenario.verdict().devices()).isEmpty();
+        assertThat(scenario.state().hardware().isFormer("gpu-0")).isTrue();
+    }
+
+    @Test
+    void faultThatIsReadBeforeTheAnnouncementOfTheOtherMachineIsItsOwn() {
+        scenario.withIncarnation(new DaemonIncarnation("boot-2", 2_000, false)).with(LOST_ITS_STATE);
+        scenario.fault("gpu-8", FaultCode.xid(79), RecoveryAction.NODE_REBOOT);
+
+        scenario.announced("gpu-8");
+
+        assertThat(scenario.verdict().devices())
+                .extracting(Verdict.DeviceVerdict::uuid)
+                .containsExactly("gpu-8");
+        assertThat(scenario.state().devices()).containsOnlyKeys("gpu-8");
+    }
+
+    @Test
+    void laterLossOfAGpuOfTheOtherMachineIsMissed() {
+        boot(LOST_ITS_STATE, "gpu-8", "gpu-9");
+
+        scenario.withIncarnation(new DaemonIncarnation("boot-3", 3_000, false))
+                .with(new DaemonKnowledge(LOST_ITS_STATE.knownSince().plus(Duration.ofDays(1)), true))
+                .announced("gpu-9");
+
+        assertThat(scenario.health("gpu-8")).isInstanceOf(DeviceHealth.Lost.class);
+        assertThat(scenario.verdict().devices())
+                .extracting(Verdict.DeviceVerdict::uuid)
+                .containsExactly("gpu-8");
+    }
 }
