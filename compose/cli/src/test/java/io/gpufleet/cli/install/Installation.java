@@ -62,6 +62,10 @@ public final class Installation {
               - {name: gpufleet, namespace: gpufleet-system, behavior: merge, envs: [fleet.env]}
               - {name: gpufleet, namespace: gpufleet-node, behavior: merge, envs: [fleet.env]}
               - {name: topics, namespace: gpufleet-system, behavior: merge, literals: [GPUFLEET_TOPIC_REPLICATION=1]}
+              - name: inventory-service
+                namespace: gpufleet-system
+                behavior: merge
+                literals: [GPUFLEET_LABELS_MODE=observe]
               - name: health-service
                 namespace: gpufleet-system
                 behavior: merge
@@ -136,20 +140,24 @@ public final class Installation {
 
     /** The switch from stage 1 of docs/stages.md, with which the overlay begins, to stage 2; it rolls the pods. */
     public void writeLabels() throws IOException {
-        change("configMapGenerator:\n", """
-            configMapGenerator:
-              - name: inventory-service
-                namespace: gpufleet-system
-                behavior: merge
-                literals: [GPUFLEET_LABELS_MODE=write]
-            """);
+        setModes("write", "observe");
         applyTo("inventory-service");
     }
 
     /** The switch from stage 2 to stage 3; it rolls the pods. */
     public void enforce() throws IOException {
-        change("GPUFLEET_MODE=observe", "GPUFLEET_MODE=enforce");
+        setModes("write", "enforce");
         applyTo("health-service");
+    }
+
+    /** Sets the modes of labels and of patches, for the next {@link #apply}. */
+    public void setModes(String labels, String patches) throws IOException {
+        Path file = overlay.resolve("kustomization.yaml");
+        Files.writeString(
+                file,
+                Files.readString(file)
+                        .replaceAll("GPUFLEET_LABELS_MODE=\\w+", "GPUFLEET_LABELS_MODE=" + labels)
+                        .replaceAll("GPUFLEET_MODE=\\w+", "GPUFLEET_MODE=" + patches));
     }
 
     private void applyTo(String service) {
@@ -211,7 +219,7 @@ public final class Installation {
 
     /** The daemon of the node. */
     public InstalledDaemon daemon() {
-        return new InstalledDaemon(overlay);
+        return new InstalledDaemon(overlay, state);
     }
 
     /** What its programs expose. */
@@ -233,9 +241,10 @@ public final class Installation {
                 .toList());
     }
 
-    /** Deletes what the daemon kept on the node. */
+    /** Deletes what the daemons kept on the node. */
     public void deleteState() {
         DirectoryTrees.delete(state);
+        DirectoryTrees.delete(InstalledDaemon.other(state));
     }
 
     /** Runs the Job of k8s/purge to its end and deletes it, by the commands of the README. */

@@ -6,11 +6,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The daemon of an installation, with other devices, and components beside it.
+ * The daemon of an installation, with other devices or on another machine, and components beside it.
  *
  * @param overlay directory of the installation
+ * @param state directory of the daemon on the node
  */
-public record InstalledDaemon(Path overlay) {
+public record InstalledDaemon(Path overlay, Path state) {
     /**
      * Replaces the daemons by ones with these simulated devices, and with a component of k8s/, or with none; the names of the
      * devices are in variables, since nodes of MIG devices are on no host here.
@@ -21,6 +22,40 @@ public record InstalledDaemon(Path overlay) {
                 .replaceAll("GPUFLEET_DRIVER_ROOT=.*", "GPUFLEET_DEVICE_LIST_STRATEGY=envvar")
                 .replaceAll(" *- GPUFLEET_DEV_ROOT=.*\n", "");
         apply(text, component);
+    }
+
+    /** Deletes it, and returns when its pod is gone; the next apply brings it back. */
+    public void remove() {
+        Kubectl.run(
+                "-n",
+                Installation.NODES,
+                "delete",
+                "daemonset",
+                "node-daemon",
+                "--cascade=foreground",
+                "--timeout=60s");
+    }
+
+    /** Applies it as on another machine: with these simulated devices and with an empty directory. */
+    public void startOnAnotherMachine(String devices) throws IOException {
+        startWith(devices, other(state));
+    }
+
+    /** Applies it as on the first machine, with the directory that it had there. */
+    public void startOnTheFirstMachine(String devices) throws IOException {
+        startWith(devices, state);
+    }
+
+    private void startWith(String devices, Path directory) throws IOException {
+        String text = Files.readString(file())
+                .replaceAll("GPUFLEET_DEVICES=.*", "GPUFLEET_DEVICES=" + devices)
+                .replaceAll("hostPath: \\{path: [^}]*}", "hostPath: {path: " + directory + "}");
+        apply(text, "");
+    }
+
+    /** Directory of the other machine. */
+    static Path other(Path state) {
+        return state.resolveSibling(state.getFileName() + "-other");
     }
 
     /** Applies the overlay with a component of k8s/, or with none. */

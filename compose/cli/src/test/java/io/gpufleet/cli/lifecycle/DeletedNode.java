@@ -35,7 +35,7 @@ final class DeletedNode {
         node.awaitTaint();
         Set<String> pods = pods();
 
-        newNodeObject();
+        newObject(cluster);
 
         node.awaitTaint();
         node.awaitLabel("nvidia.com/gpu.count", "8");
@@ -50,7 +50,7 @@ final class DeletedNode {
     }
 
     /** Deletes the Node while its kubelet is down, and returns when the kubelet has made it again. */
-    private void newNodeObject() {
+    static void newObject(RealCluster cluster) {
         String before = cluster.node().getMetadata().getUid();
         cluster.stopKubelet();
         Kubectl.run("delete", "node", cluster.nodeName());

@@ -279,18 +279,24 @@ class InstallClusterIT {
 
     @Test
     @Order(16)
+    void replacedMachineHasNothingOfTheFaultsOfTheFormerOne() throws Exception {
+        ReplacedNode.isAnotherMachine(cluster, installation, node);
+    }
+
+    @Test
+    @Order(17)
     void migDevicesAreOfferedAsTheComponentSays() throws Exception {
         MigDevices.offer(cluster, installation, node);
     }
 
     @Test
-    @Order(17)
+    @Order(18)
     void taintOfTheComponentKeepsPodsAwayThatDoNotTolerateIt() throws Exception {
         GpuTaint.keepsOtherPodsAway(cluster, installation, node);
     }
 
     @Test
-    @Order(18)
+    @Order(19)
     void servicesStartBesideUnhealthyGpuAndLiftTheTaint() throws Exception {
         node.failAndAwaitFields();
         node.awaitGpus(7);
@@ -314,13 +320,13 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(19)
+    @Order(20)
     void purgeRemovesEveryAppliedFieldAndIsRepeatable() throws Exception {
         Removal.purge(installation, node, TEAM);
     }
 
     @Test
-    @Order(20)
+    @Order(21)
     void deleteLeavesNoWebhookAndTheQuotas() throws Exception {
         // Given that the services, which the purge stopped, are there again
         installation.apply();
@@ -331,13 +337,13 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(21)
+    @Order(22)
     void newInstallationWithAnEmptyKafkaTakesOverTheTaintedNode() throws Exception {
         NewKafka.takesOverTaintedNode(cluster, installation, node, SERVICE_NAMES, directory.resolve("new-kafka"));
     }
 
     @Test
-    @Order(22)
+    @Order(23)
     void purgeAfterTheDeleteRemovesTheRest() throws IOException {
         Removal.purgeAfterTheDelete(cluster, installation, objects, TEAM);
         hostFiles.assertNamedBy(Repository.module("k8s/README.md"));
