@@ -18,6 +18,7 @@ import io.gpufleet.cli.install.PrintedEvents;
 import io.gpufleet.cli.install.TestImages;
 import io.gpufleet.cli.install.Training;
 import io.gpufleet.cli.install.ViewerCommands;
+import io.gpufleet.cli.migration.Migration;
 import io.gpufleet.cli.release.KafkaOutage;
 import io.gpufleet.cli.release.ReleaseChange;
 import io.gpufleet.cli.release.UnresolvableKafka;
@@ -327,6 +328,12 @@ class InstallClusterIT {
 
     @Test
     @Order(21)
+    void nodeMovesFromNvidiasProgramsAndBackByTheCommandsOfThePage() throws Exception {
+        Migration.thereAndBack(cluster, installation, node);
+    }
+
+    @Test
+    @Order(22)
     void deleteLeavesNoWebhookAndTheQuotas() throws Exception {
         // Given that the services, which the purge stopped, are there again
         installation.apply();
@@ -337,13 +344,13 @@ class InstallClusterIT {
     }
 
     @Test
-    @Order(22)
+    @Order(23)
     void newInstallationWithAnEmptyKafkaTakesOverTheTaintedNode() throws Exception {
         NewKafka.takesOverTaintedNode(cluster, installation, node, SERVICE_NAMES, directory.resolve("new-kafka"));
     }
 
     @Test
-    @Order(23)
+    @Order(24)
     void purgeAfterTheDeleteRemovesTheRest() throws IOException {
         Removal.purgeAfterTheDelete(cluster, installation, objects, TEAM);
         hostFiles.assertNamedBy(Repository.module("k8s/README.md"));
