@@ -22,6 +22,7 @@ import org.apache.kafka.clients.admin.ListOffsetsOptions;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.slf4j.Logger;
@@ -254,17 +255,32 @@ final class BrokerProbe implements AutoCloseable {
                 .toList();
         try {
             while (!closed) {
-                ask(partitions);
+                askUntilReplaced(partitions);
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /** Asks until it is closed, or until our clock is set back, which ends the client. */
-    private void ask(List<TopicPartition> partitions) throws InterruptedException {
+    /** No client can be made while no name of the broker is resolved: the next attempt is that of the next interval. */
+    private void askUntilReplaced(List<TopicPartition> partitions) throws InterruptedException {
         long setBacks = parts.kafka().clockSetBacks();
-        try (Admin admin = admin(parts)) {
+        Admin made;
+        try {
+            made = admin(parts);
+        } catch (KafkaException notMade) {
+            LOG.atDebug()
+                    .addKeyValue("error", String.valueOf(notMade.getCause()))
+                    .log("no client");
+            var _ = wanted.tryAcquire(interval.toMillis(), TimeUnit.MILLISECONDS);
+            return;
+        }
+        ask(made, setBacks, partitions);
+    }
+
+    /** Asks until it is closed, or until our clock is set back, which ends the client. */
+    private void ask(Admin client, long setBacks, List<TopicPartition> partitions) throws InterruptedException {
+        try (Admin admin = client) {
             long topicsAsked = System.nanoTime() - TOPICS_EVERY_NANOS;
             while (!closed && parts.kafka().clockSetBacks() == setBacks) {
                 long asked = System.nanoTime();

@@ -42,7 +42,9 @@ public final class EventSender implements AutoCloseable {
     private final CompletableFuture<Long> incarnation;
     private final Clock clock;
     private @Nullable EventSequencer sequencer;
-    private KafkaProducer<String, byte[]> producer;
+    /** Made for the first event: none can be made while no name of the broker is resolved. */
+    private @Nullable KafkaProducer<String, byte[]> producer;
+
     private long setBacks;
     private volatile boolean failed;
 
@@ -56,7 +58,6 @@ public final class EventSender implements AutoCloseable {
         this.kafka = kafka;
         this.settings = settings(kafka, source);
         this.setBacks = kafka.clockSetBacks();
-        this.producer = producer();
         this.codec = codec;
         this.source = source;
         this.changelog = changelog;
@@ -65,7 +66,7 @@ public final class EventSender implements AutoCloseable {
     }
 
     /**
-     * Opens a sender; a broker that does not answer yet is no error.
+     * Opens a sender; a broker that does not answer yet, or whose name is not resolved yet, is no error.
      *
      * @param changelog the service's changelog, which remembers the incarnation
      * @param incarnation larger than any before; nothing is sent until it is known
@@ -93,7 +94,12 @@ public final class EventSender implements AutoCloseable {
     }
 
     private KafkaProducer<String, byte[]> producer() {
-        return kafka.producer(settings, new StringSerializer(), new ByteArraySerializer());
+        KafkaProducer<String, byte[]> known = producer;
+        if (known == null) {
+            known = kafka.producer(settings, new StringSerializer(), new ByteArraySerializer());
+            producer = known;
+        }
+        return known;
     }
 
     /**
@@ -107,7 +113,7 @@ public final class EventSender implements AutoCloseable {
             synchronized (this) {
                 renewProducer();
                 ProducerRecord<String, byte[]> rec = numbers().nextFact(event);
-                producer.send(rec, (_, failure) -> {
+                producer().send(rec, (_, failure) -> {
                     if (failure == null) {
                         acknowledged.complete(null);
                     } else {
@@ -130,9 +136,8 @@ public final class EventSender implements AutoCloseable {
     private void renewProducer() {
         long now = kafka.clockSetBacks();
         if (failed || now != setBacks) {
-            producer.close(Duration.ZERO);
+            close(Duration.ZERO);
             setBacks = now;
-            producer = producer();
             failed = false;
         }
     }
@@ -160,9 +165,10 @@ public final class EventSender implements AutoCloseable {
         long number = incarnation.join();
         var fresh = new EventSequencer(codec, source, number, clock);
         var message = WriterIncarnation.newBuilder().setIncarnation(number).build();
-        var written = producer.send(fresh.next(Outbound.Event.of(
-                changelog, EventType.WRITER_STARTED, WRITER_KEY + source.name(), message, clock.instant())));
-        producer.flush();
+        var written = producer()
+                .send(fresh.next(Outbound.Event.of(
+                        changelog, EventType.WRITER_STARTED, WRITER_KEY + source.name(), message, clock.instant())));
+        producer().flush();
         if (written.state() != Future.State.SUCCESS) {
             throw new KafkaException("the incarnation of " + source.name() + " was not written");
         }
@@ -172,6 +178,14 @@ public final class EventSender implements AutoCloseable {
 
     @Override
     public synchronized void close() {
-        producer.close(CLOSE_TIMEOUT);
+        close(CLOSE_TIMEOUT);
+    }
+
+    private void close(Duration timeout) {
+        KafkaProducer<String, byte[]> known = producer;
+        producer = null;
+        if (known != null) {
+            known.close(timeout);
+        }
     }
 }
