@@ -223,8 +223,10 @@ interface NodeTaintContract extends TestedNode {
                         != null);
     }
 
+    /** Also 422, of a patch at the place of a taint that is at another one since. */
     private static boolean isConflict(Throwable failed) {
-        return failed instanceof KubernetesClientException refused && refused.getCode() == 409;
+        return failed instanceof KubernetesClientException refused
+                && (refused.getCode() == 409 || refused.getCode() == 422);
     }
 
     private void replaceTaints(String... keys) {

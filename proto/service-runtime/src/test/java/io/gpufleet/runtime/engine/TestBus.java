@@ -11,6 +11,7 @@ import io.gpufleet.runtime.record.WrittenRecords;
 import io.gpufleet.testbed.kafka.BrokerProcess;
 import io.gpufleet.wire.Codec;
 import io.gpufleet.wire.DecodedRecord;
+import io.gpufleet.wire.EventId;
 import io.gpufleet.wire.KafkaClients;
 import io.gpufleet.wire.Topic;
 import io.gpufleet.wire.Topics;
@@ -21,6 +22,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -179,10 +181,16 @@ final class TestBus {
         return WrittenRecords.read(broker.bootstrap(), topics.name(topic), topic.partitions(), committed);
     }
 
-    /** Events that caused a decision, each as often as it did. */
+    /**
+     * Events that caused a decision, each as often as it did. As every reader must, it drops a record that repeats another one:
+     * a leader repeats the last one of a committed transaction that the broker has left open (decision 0008).
+     */
     List<String> decisionEvidence(boolean committed) {
+        var met = new HashSet<EventId>();
         return read(Topic.DECISIONS, committed).stream()
-                .map(rec -> ((DecisionTaken) event(rec).payload()).getEvidence(0))
+                .map(this::event)
+                .filter(event -> met.add(event.envelope().id()))
+                .map(event -> ((DecisionTaken) event.payload()).getEvidence(0))
                 .sorted()
                 .toList();
     }
