@@ -14,14 +14,20 @@ import java.util.concurrent.TimeUnit;
 /** Forwards reviews to the quota leader. */
 public final class AdmissionGrpcClient implements AutoCloseable {
     // Less than the 3 s that the API server waits.
-    private static final long TIMEOUT_MILLIS = 2_500;
+    private static final int TIMEOUT_MILLIS = 2_500;
 
     private final GrpcClient client;
 
     /** Opens a client that shows the certificate of this replica. */
     public AdmissionGrpcClient(Vertx vertx, ReplicaTls tls) {
-        this.client = GrpcClient.client(
-                vertx, new GrpcClientOptions().setMaxMessageSize(AdmissionGrpcServer.MAX_MESSAGE_BYTES), tls.client());
+        // A review that nobody waits for any more is taken back: on a connection that is full, it would hold up those
+        // that follow.
+        var options = new GrpcClientOptions()
+                .setMaxMessageSize(AdmissionGrpcServer.MAX_MESSAGE_BYTES)
+                .setTimeout(TIMEOUT_MILLIS)
+                .setTimeoutUnit(TimeUnit.MILLISECONDS)
+                .setScheduleDeadlineAutomatically(true);
+        this.client = GrpcClient.client(vertx, options, tls.client());
     }
 
     /** Sends a review, with its age, to the replica at host:port; fails as unavailable when it does not answer or is not the leader. */

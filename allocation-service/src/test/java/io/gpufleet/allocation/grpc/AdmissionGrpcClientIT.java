@@ -11,6 +11,7 @@ import io.gpufleet.allocation.app.ServingCertificate.ReplicaCertificate;
 import io.gpufleet.allocation.app.quota.AdmissionReviewHandler;
 import io.gpufleet.allocation.app.quota.ForwardingReviewHandler;
 import io.gpufleet.allocation.webhook.CertificateIssuer;
+import io.gpufleet.kit.web.BoundHttpServer;
 import io.gpufleet.proto.allocation.v1.AdmissionServiceGrpcClient;
 import io.gpufleet.proto.allocation.v1.AdmitRequest;
 import io.vertx.core.Vertx;
@@ -18,6 +19,8 @@ import io.vertx.core.http.HttpClientOptions;
 import io.vertx.core.http.HttpVersion;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.grpc.client.GrpcClient;
+import io.vertx.grpc.common.GrpcError;
+import io.vertx.grpc.server.GrpcServer;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.List;
@@ -125,6 +128,25 @@ class AdmissionGrpcClientIT {
                         answer -> answer.length > review.length);
 
         assertThat(decided).isNotEmpty();
+    }
+
+    @Test
+    void reviewThatNobodyWaitsForAnyMoreIsTakenBack() throws Exception {
+        // Given a leader that does not answer
+        var takenBack = new CompletableFuture<GrpcError>();
+        GrpcServer silent = GrpcServer.server(vertx).callHandler(request -> request.errorHandler(takenBack::complete));
+        try (var leader = BoundHttpServer.open(
+                vertx, tls(issued(secret, "127.0.0.1")).server(), silent, "127.0.0.1", 0, "GPUFLEET_GRPC_PORT")) {
+            // When
+            assertThatThrownBy(() -> client.forward(
+                                    "127.0.0.1:" + leader.port(), "review".getBytes(UTF_8), System.nanoTime())
+                            .toCompletableFuture()
+                            .join())
+                    .hasMessageContaining("did not answer");
+
+            // Then
+            assertThat(takenBack.get(10, TimeUnit.SECONDS)).isEqualTo(GrpcError.CANCELLED);
+        }
     }
 
     @Test
