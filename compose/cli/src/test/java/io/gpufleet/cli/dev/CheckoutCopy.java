@@ -2,12 +2,10 @@ package io.gpufleet.cli.dev;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.cli.install.KubectlShell;
 import io.gpufleet.cli.install.PageCommands;
-import io.gpufleet.testbed.testkit.CommandOutput;
-import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -38,19 +36,7 @@ record CheckoutCopy(Path directory) {
 
     /** Output of a line, which must succeed. */
     String run(String line) throws IOException, InterruptedException {
-        CommandOutput output = tryRun(line);
-        assertThat(output.status()).as(line + ": " + output.text()).isZero();
-        return output.text();
-    }
-
-    private CommandOutput tryRun(String line) throws IOException, InterruptedException {
-        String kubectl = "kubectl() { '" + RealCluster.executable() + "' kubectl \"$@\"; }\n";
-        Process bash = new ProcessBuilder("bash", "-ec", kubectl + line)
-                .directory(directory.toFile())
-                .redirectErrorStream(true)
-                .start();
-        String text = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        return new CommandOutput(bash.waitFor(), text);
+        return KubectlShell.run(directory, line);
     }
 
     /** Changes a file as a page says, which must have what is replaced. */

@@ -36,6 +36,18 @@ public record InstalledDaemon(Path overlay, Path state) {
                 "--timeout=60s");
     }
 
+    /** What its program prints of itself, run beside it in its container. */
+    public String report(String command) {
+        return Kubectl.run(
+                "-n",
+                Installation.NODES,
+                "exec",
+                "daemonset/node-daemon",
+                "--",
+                "/opt/gpufleet/bin/node-daemon",
+                command);
+    }
+
     /** Applies it as on another machine: with these simulated devices and with an empty directory. */
     public void startOnAnotherMachine(String devices) throws IOException {
         startWith(devices, other(state));

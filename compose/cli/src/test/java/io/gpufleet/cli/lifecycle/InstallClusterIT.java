@@ -226,15 +226,7 @@ class InstallClusterIT {
         Bundle.assertHelpfulAndWithoutSecrets(bundle, cluster.client());
         // The doctor and the probe of a node run beside its daemon, within the memory of the container
         for (String report : List.of("doctor", "probe")) {
-            assertThat(Kubectl.run(
-                            "-n",
-                            NODES,
-                            "exec",
-                            "daemonset/node-daemon",
-                            "--",
-                            "/opt/gpufleet/bin/node-daemon",
-                            report))
-                    .contains("H100");
+            assertThat(installation.daemon().report(report)).contains("H100");
         }
         assertThat(installation.restarts(NODES)).isZero();
     }

@@ -71,16 +71,8 @@ public final class Migration {
     }
 
     /** Of the GPUs that the stand-in has, as the daemon reports them. */
-    private static List<String> uuids() {
-        String report = Kubectl.run(
-                "-n",
-                Installation.NODES,
-                "exec",
-                "daemonset/node-daemon",
-                "--",
-                "/opt/gpufleet/bin/node-daemon",
-                "probe");
-        return UUID.matcher(report)
+    private List<String> uuids() {
+        return UUID.matcher(installation.daemon().report("probe"))
                 .results()
                 .map(MatchResult::group)
                 .distinct()

@@ -2,10 +2,10 @@ package io.gpufleet.cli.migration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.gpufleet.cli.install.KubectlShell;
 import io.gpufleet.cli.install.PageCommands;
-import io.gpufleet.testbed.testkit.RealCluster;
+import io.gpufleet.testbed.testkit.Repository;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -39,12 +39,6 @@ record MigrationPage(String node) {
     }
 
     private void shell(String command) throws IOException, InterruptedException {
-        String line = command.replace("NODE", node);
-        Process bash = new ProcessBuilder(
-                        "bash", "-ec", "kubectl() { '" + RealCluster.executable() + "' kubectl \"$@\"; }; " + line)
-                .redirectErrorStream(true)
-                .start();
-        String output = new String(bash.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(bash.waitFor()).as(line + ": " + output).isZero();
+        KubectlShell.run(Repository.module(""), command.replace("NODE", node));
     }
 }

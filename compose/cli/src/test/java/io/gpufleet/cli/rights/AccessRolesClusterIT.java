@@ -2,7 +2,7 @@ package io.gpufleet.cli.rights;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
+import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributesBuilder;
 import io.gpufleet.cli.install.Kubectl;
 import io.gpufleet.testbed.testkit.RealCluster;
 import io.gpufleet.testbed.testkit.Repository;
@@ -91,24 +91,13 @@ class AccessRolesClusterIT {
     }
 
     private static boolean allows(String user, String verb, String resource, String namespace) {
-        var review = new SubjectAccessReviewBuilder()
-                .withNewSpec()
-                .withUser(user)
-                .withNewResourceAttributes()
+        var attributes = new ResourceAttributesBuilder()
                 .withGroup("gpufleet.io")
                 .withResource(resource)
                 .withNamespace(namespace)
                 .withVerb(verb)
-                .endResourceAttributes()
-                .endSpec()
                 .build();
-        return Boolean.TRUE.equals(cluster.client()
-                .authorization()
-                .v1()
-                .subjectAccessReview()
-                .create(review)
-                .getStatus()
-                .getAllowed());
+        return AccessReviews.allows(cluster.client(), user, attributes);
     }
 
     private static String file() {

@@ -2,7 +2,7 @@ package io.gpufleet.cli.rights;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
+import io.fabric8.kubernetes.api.model.authorization.v1.ResourceAttributesBuilder;
 import io.gpufleet.cli.install.Installation;
 import io.gpufleet.cli.install.Kubectl;
 import io.gpufleet.testbed.testkit.RealCluster;
@@ -134,27 +134,18 @@ class RightsClusterIT {
     private static boolean allows(String service, String verb, String resource) {
         String[] words = resource.split(" ");
         String[] path = words[0].split("/");
-        var review = new SubjectAccessReviewBuilder()
-                .withNewSpec()
-                .withUser("system:serviceaccount:" + (service.equals("purge") ? PURGE : Installation.SERVICES) + ":"
-                        + service)
-                .withNewResourceAttributes()
+        var attributes = new ResourceAttributesBuilder()
                 .withNamespace(Installation.SERVICES)
                 .withGroup(path[0])
                 .withResource(path[1])
                 .withSubresource(path.length > 2 ? path[2] : "")
                 .withName(Stream.of(words).skip(1).findFirst().orElse(""))
                 .withVerb(verb)
-                .endResourceAttributes()
-                .endSpec()
                 .build();
-        return Boolean.TRUE.equals(cluster.client()
-                .authorization()
-                .v1()
-                .subjectAccessReview()
-                .create(review)
-                .getStatus()
-                .getAllowed());
+        return AccessReviews.allows(
+                cluster.client(),
+                "system:serviceaccount:" + (service.equals("purge") ? PURGE : Installation.SERVICES) + ":" + service,
+                attributes);
     }
 
     private static String purge() {
